@@ -6,6 +6,7 @@
 import { createReception, type Reception } from './accounts/reception.ts';
 import { banner, type Condition, MachineFailure, prepareFirstRun, statusLine } from './app/banner.ts';
 import { admitDeveloper, type DevAccess, type DevMode, devFaults, earlyDevFaults } from './app/dev.ts';
+import { signInTerms } from './app/identity-provider.ts';
 import { readNotes } from './app/listener-parts.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
 import { LiveConfig } from './app/live-config.ts';
@@ -21,7 +22,7 @@ import { earlyConfig, type Loaded, loadConfig } from './config/load.ts';
 import type { LocalDeps, RunningServer } from './control/deps.ts';
 import { createDoor } from './control/door.ts';
 import { holdKeys } from './control/erasing.ts';
-import { dmarcTerms, publishTable, sessionLimits, storedRows } from './control/in-force.ts';
+import { dmarcTerms, publishTable, storedRows } from './control/in-force.ts';
 import { layoutOf } from './control/layout.ts';
 import { createLocalOperations } from './control/local.ts';
 import { NOTHING_BOUND } from './control/mail-dns.ts';
@@ -328,9 +329,7 @@ class Service implements App {
 
   #receive(storage: Storage, live: LiveConfig, log: ServiceLog): Reception {
     const { clock, random } = this.#options;
-    const box = () => live.loaded.vault;
-    const limits = () => sessionLimits(live.config);
-    return createReception({ ...storage, clock, random, log, box, limits });
+    return createReception({ ...storage, clock, random, log, ...signInTerms(live, clock) });
   }
 
   #operations(

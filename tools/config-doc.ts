@@ -7,6 +7,7 @@ import { SETTING_KEYS } from '../src/config/schema.ts';
 import type { Setting } from '../src/config/setting.ts';
 import { SETTINGS } from '../src/config/settings.ts';
 import { SOURCE_FIELDS } from '../src/config/settings-listener.ts';
+import { GROUP_ROLE_FIELDS } from '../src/config/settings-sign-in.ts';
 import { WEBHOOK_FIELDS } from '../src/config/settings-webhooks.ts';
 
 /** Where the document lies. */
@@ -88,6 +89,24 @@ webhooks:
 |---|---|---|---|
 `;
 
+const GROUP_ROLES_HEAD = `
+## sign_in.oidc.roles
+
+A list that says what members of which group of the identity provider may do; [sign-in.md](sign-in.md) has examples for
+several providers. In the environment the list is JSON.
+
+\`\`\`yaml
+sign_in:
+  oidc:
+    roles:
+      - { group: mail-admins, role: admin }
+      - { group: helpdesk, role: operator }
+\`\`\`
+
+| Field | Default | Must be | Meaning |
+|---|---|---|---|
+`;
+
 const ROUTES_HEAD = `
 ## routes
 
@@ -125,6 +144,8 @@ export function configDoc(): string {
     fieldRows(SOURCE_FIELDS) +
     WEBHOOKS_HEAD +
     fieldRows(WEBHOOK_FIELDS) +
+    GROUP_ROLES_HEAD +
+    fieldRows(GROUP_ROLE_FIELDS) +
     RELAYS_HEAD +
     relayRows() +
     routesSection()

@@ -106,7 +106,7 @@ export async function passkeySignIn(
     { code: 'passkey_refused', message: REFUSED },
   );
   if (user === null) throw new AccountRefusal('passkey_refused', REFUSED);
-  return await openFull(reception, user, visit, before, 'passkey');
+  return await openFull(reception, user, visit, before, { by: 'passkey' });
 }
 
 const REFUSED =

@@ -4,6 +4,7 @@ import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
 import type { Journal, NewJournalEntry } from '../store/journal.ts';
 import { type Guess, type Suspicion, SuspicionBook, Throttle, type Try } from './guessing.ts';
+import type { IdentityProvider } from './identity-provider.ts';
 import { Passwords } from './passwords.ts';
 import { type SessionLimits, Sessions, type Visit } from './sessions.ts';
 
@@ -27,6 +28,8 @@ export interface ReceptionDeps {
   /** Null if the key is missing. */
   readonly box: () => SecretBox | null;
   readonly limits: () => SessionLimits;
+  /** The identity provider that users may sign in with; null: none. */
+  readonly provider: () => IdentityProvider | null;
   /** Default: {@link Passwords} at its full cost. */
   readonly passwords?: Passwords;
 }
@@ -36,7 +39,9 @@ export interface Reception {
   readonly accounts: Accounts;
   readonly clock: Clock;
   readonly random: Random;
+  readonly log: Log;
   readonly box: () => SecretBox | null;
+  readonly provider: () => IdentityProvider | null;
   readonly passwords: Passwords;
   readonly sessions: Sessions;
   readonly throttle: Throttle;
@@ -76,7 +81,7 @@ export interface AccountEvent {
 
 /** Makes the reception. */
 export function createReception(deps: ReceptionDeps): Reception {
-  const { accounts, clock, random, box } = deps;
+  const { accounts, clock, random, log, box, provider } = deps;
   let linkUntil = 0;
   const sessions = new Sessions(deps);
   const suspicions = new SuspicionBook((suspicion) => noteSuspicion(deps, suspicion));
@@ -84,7 +89,9 @@ export function createReception(deps: ReceptionDeps): Reception {
     accounts,
     clock,
     random,
+    log,
     box,
+    provider,
     sessions,
     suspicions,
     passwords: deps.passwords ?? new Passwords(random),
@@ -227,6 +234,13 @@ export class AccountRefusal extends Error {
  * - `passkey_unfit`: it cannot be added.
  * - `passkey_missing`: the user has no such passkey.
  * - `secrets_unreadable`: the key for secrets is missing.
+ * - `provider_missing`: there is no identity provider to sign in with.
+ * - `provider_elsewhere`: it returns to another address of the dashboard.
+ * - `provider_failed`: it cannot be asked now.
+ * - `provider_denied`: it lets nobody in.
+ * - `provider_refused`: its answer signs nobody in.
+ * - `not_admitted`: it vouches for somebody who may not come in.
+ * - `users_full`: there are as many users as there can be.
  */
 export type RefusalCode =
   | 'sign_in_refused'
@@ -244,7 +258,14 @@ export type RefusalCode =
   | 'passkey_refused'
   | 'passkey_unfit'
   | 'passkey_missing'
-  | 'secrets_unreadable';
+  | 'secrets_unreadable'
+  | 'provider_missing'
+  | 'provider_elsewhere'
+  | 'provider_failed'
+  | 'provider_denied'
+  | 'provider_refused'
+  | 'not_admitted'
+  | 'users_full';
 
 /** The refusal without a fully signed-in session. */
 export function signedOut(): AccountRefusal {

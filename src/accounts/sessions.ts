@@ -5,6 +5,7 @@ import type { Log } from '../lib/log.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
+import type { IdentityProvider } from './identity-provider.ts';
 import { isToken, newSessionId, newToken } from './secrets.ts';
 
 /** Lifetimes and number of sessions. */
@@ -40,6 +41,7 @@ export interface SessionDeps {
   readonly random: Random;
   readonly log: Log;
   readonly limits: () => SessionLimits;
+  readonly provider: () => Pick<IdentityProvider, 'issuer' | 'sessionMs'> | null;
 }
 
 /** How long a look-up is cached: a session ended on another node ends here within a second. */
@@ -82,8 +84,10 @@ export class Sessions {
    * the hash of the session to replace.
    */
   async open(user: User, stage: SessionStage, visit: Visit, replaces: string | null): Promise<Opened | null> {
-    const { accounts, clock, random, limits } = this.#deps;
-    const { perUser, maxMs } = limits();
+    const { accounts, clock, random, limits, provider } = this.#deps;
+    const { perUser } = limits();
+    const ofProvider = user.provider === null ? null : provider();
+    const maxMs = Math.min(limits().maxMs, ofProvider?.sessionMs ?? Number.POSITIVE_INFINITY);
     const token = newToken(random);
     const now = clock.wall();
     const session: Session = {
@@ -98,7 +102,7 @@ export class Sessions {
       expiresAt: now + (stage === 'full' ? maxMs : Math.min(maxMs, SECOND_FACTOR_MS)),
       agent: plainAgent(visit.agent),
     };
-    const passwordHash = user.passwordHash ?? '';
+    const { passwordHash } = user;
     const limit = stage === 'full' ? perUser : MAX_HALF_WAY;
     const answer = await accounts.addSession(session, { passwordHash, limit, replaces });
     if (answer.kind === 'stale') return null;
@@ -118,6 +122,8 @@ export class Sessions {
     const lastSeenAt = Math.max(use.at, session.lastSeenAt);
     const { idleMs } = this.#deps.limits();
     if (user.disabled || now >= session.expiresAt || now - lastSeenAt >= idleMs) return null;
+    // Nobody vouches any more for users of a provider that is no longer ours.
+    if (user.provider !== null && user.provider.issuer !== this.#deps.provider()?.issuer) return null;
     if (counts) use.at = now;
     this.#uses.set(session.id, use);
     return { session: { ...session, lastSeenAt: use.at }, user };

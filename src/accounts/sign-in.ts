@@ -51,19 +51,19 @@ export async function logIn(
 
 /**
  * Opens the session of a user who has proven everything in another way than by a password. `before`: as for {@link
- * logIn}. `by` is for the activity. Rejects as {@link logIn}.
+ * logIn}. `how` is for the activity. Rejects as {@link logIn}.
  */
 export async function openFull(
   reception: Reception,
   user: User,
   visit: Visit,
   before: string | null,
-  by: string,
+  how: Readonly<Record<string, string>>,
 ): Promise<Opened> {
   refuseDisabled(user);
   const opened = await reception.sessions.open(user, 'full', visit, replaced(before));
   if (opened === null) throw signedOut();
-  await reception.note({ action: 'signIn', user: user.name, detail: { by } }, visit);
+  await reception.note({ action: 'signIn', user: user.name, detail: how }, visit);
   return opened;
 }
 

@@ -87,6 +87,7 @@ function residentSince(now: number): Found {
       role: 'admin',
       disabled: false,
       createdAt: now,
+      provider: null,
       passwordHash: null,
       lastSignInAt: null,
       secondFactor: null,

@@ -53,6 +53,7 @@ export function checkTogether(
     ...faults,
     ...checkSources(config, effective),
     ...checkWebhooks(config, effective),
+    ...checkSignIn(config, effective),
     ...checkRelays(config, effective, faultyRelays),
   ];
 }
@@ -91,6 +92,33 @@ function checkWebhooks({ webhooks }: Config, effective: readonly Effective[]): F
     const rule = `is the name of ${key}[${first}] too`;
     return [{ key: `${key}[${index}].name`, value: showValue(name), rule, source }];
   });
+}
+
+/** What a provider to sign in with needs; a group that two rows name has one role. */
+function checkSignIn({ signIn: { oidc } }: Config, effective: readonly Effective[]): Fault[] {
+  if (oidc.issuer === null) return [];
+  const faults: Fault[] = [];
+  const refuse = (key: SettingKey, rule: string, place = '', value: unknown = undefined) => {
+    const found = effective.find((setting) => setting.key === key);
+    const shown = place === '' ? found?.value : value;
+    const source = found?.source ?? 'default';
+    faults.push({ key: `${key}${place}`, value: showValue(shown), rule, source });
+  };
+  if (oidc.clientId === null) refuse('sign_in.oidc.client_id', 'must be set with sign_in.oidc.issuer');
+  if (oidc.issuer.startsWith('http:') && !oidc.allowHttp)
+    refuse('sign_in.oidc.issuer', 'must begin with https://; for a trial, set sign_in.oidc.allow_http');
+  if (!oidc.scopes.includes('openid')) refuse('sign_in.oidc.scopes', 'must have openid among them');
+  for (const [index, { group }] of oidc.roles.entries()) {
+    const first = oidc.roles.findIndex((row) => row.group === group);
+    if (first < index)
+      refuse(
+        'sign_in.oidc.roles',
+        `is the group of sign_in.oidc.roles[${first}] too`,
+        `[${index}].group`,
+        group,
+      );
+  }
+  return faults;
 }
 
 /** Where relays are declared, in the words of faults. */

@@ -65,13 +65,13 @@ export function inGroup<R extends Readonly<Record<string, SettingRow<unknown>>>>
 }
 
 /** Sections that share a group with others, whose settings would have the same labels without it. */
-const NAMED_SECTIONS = /^(?:bounces|hooks|suppressions)\./;
+const NAMED_SECTIONS = /^(?:bounces|hooks|sign_in|suppressions)\./;
 
 function labelOf(key: string): string {
   const words = (NAMED_SECTIONS.test(key) ? key : key.slice(key.indexOf('.') + 1))
     .replaceAll(/[._]/g, ' ')
     .replaceAll(/\bcidrs?\b/g, (word) => (word === 'cidr' ? 'range' : 'ranges'))
-    .replaceAll(/\b(acme|ad|ca|cors|dns|eab|hmac|http|id|ip|json|smtp|tls|url)\b/g, (word) =>
+    .replaceAll(/\b(acme|ad|ca|cors|dns|eab|hmac|http|id|ip|json|oidc|smtp|tls|url)\b/g, (word) =>
       word.toUpperCase(),
     );
   return words.charAt(0).toUpperCase() + words.slice(1);

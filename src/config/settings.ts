@@ -24,6 +24,7 @@ import { API_SETTINGS } from './settings-api.ts';
 import { CERTIFICATE_SETTINGS } from './settings-certificate.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
 import { LISTENER_SETTINGS } from './settings-listener.ts';
+import { SESSION_SETTINGS, SIGN_IN_SETTINGS } from './settings-sign-in.ts';
 import { SUPPRESSION_SETTINGS } from './settings-suppressions.ts';
 import { TLS_REPORT_SETTINGS } from './settings-tls-reports.ts';
 import { WEBHOOK_SETTINGS } from './settings-webhooks.ts';
@@ -63,25 +64,6 @@ const DNS_SETTINGS = {
     integer(0, 1_000_000),
     10_000,
     'Most cached answers, with 512 bytes of DNS data for each on average. An answer is kept as long as it allows, from a second to a day; a negative answer for up to an hour; a failure for 5 seconds.',
-  ),
-};
-
-/** The settings of signing in to the dashboard. */
-const WEBUI_SETTINGS = {
-  'webui.session_timeout_minutes': live(
-    integer(1, 525_600, 'minutes'),
-    480,
-    'How long a session may be idle before the user must sign in again.',
-  ),
-  'webui.session_max_hours': live(
-    integer(1, 8760, 'hours'),
-    168,
-    'How long a session lasts, however much it is used. A change applies to new sessions.',
-  ),
-  'webui.max_sessions_per_user': live(
-    integer(1, 1000),
-    20,
-    'Most concurrent sessions of a user. One more ends the one that has been unused longest.',
   ),
 };
 
@@ -140,7 +122,8 @@ export const SETTINGS = {
       200,
       'Most streams that tell open pages at once what changes; a browser needs one for all its tabs. One more gets 429.',
     ),
-    ...WEBUI_SETTINGS,
+    ...SESSION_SETTINGS,
+    ...SIGN_IN_SETTINGS,
   }),
   ...inGroup('smtp', { ...LISTENER_SETTINGS, ...BOUNCE_SETTINGS }),
   ...inGroup('server', {

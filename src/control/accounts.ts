@@ -85,13 +85,14 @@ async function createUser({ name, role }: RequestOf<'createUser'>, deps: Deps): 
 
 async function updateUser(request: RequestOf<'updateUser'>, reception: Reception): Promise<UserView> {
   const { name, role, disabled } = request;
+  if (role !== null) await findLocal(name, reception);
   done(await reception.accounts.changeUser(name, { role, disabled }), name, reception);
   return userView(await findUser(name, reception));
 }
 
 async function setupLink(name: string | null, deps: Deps): Promise<UserLink> {
   if (name !== null) {
-    const user = await findUser(name, deps.reception);
+    const user = await findLocal(name, deps.reception);
     if (user.disabled)
       throw new OperationError('refused', `${name} is disabled: a link would not let them in.`);
   } else if (await hasPassword(deps.reception)) {
@@ -111,6 +112,7 @@ async function resetPassword(
   const fault = passwordFault(password, name);
   if (fault !== null) throw new OperationError('invalid', `The password ${fault}.`);
   const user = await accounts.user(name, clock.wall());
+  if (user !== null) refuseOfProvider(user);
   const isFirst = !(await hasPassword(reception));
   if (user === null && (!isFirst || !userName.safeParse(name).success)) throw unknownUser(name);
   const hash = await passwords.hash(password);
@@ -152,6 +154,21 @@ async function findUser(name: string, reception: Reception): Promise<User> {
   return user;
 }
 
+/** A user who signs in here. Their provider decides about all others, each time. */
+async function findLocal(name: string, reception: Reception): Promise<User> {
+  const user = await findUser(name, reception);
+  refuseOfProvider(user);
+  return user;
+}
+
+function refuseOfProvider({ name, provider }: User): void {
+  if (provider !== null)
+    throw new OperationError(
+      'refused',
+      `${name} signs in with ${provider.issuer}: role and password are decided there. A role follows from groups (sign_in.oidc.roles).`,
+    );
+}
+
 function unknownUser(name: string): OperationError {
   return new OperationError('not_found', `There is no user ${name}.`);
 }
@@ -178,6 +195,7 @@ function userView(user: User): UserView {
     name: user.name,
     role: user.role,
     disabled: user.disabled,
+    provider: user.provider?.issuer ?? null,
     sessions: user.sessions,
     hasPassword: user.passwordHash !== null,
     secondFactor: user.secondFactor !== null,

@@ -7,6 +7,7 @@ import type { Config } from '../config/schema.ts';
 import type { RoutingTable } from '../domain/route.ts';
 import type { SuppressionRules } from '../domain/suppression.ts';
 import type { EngineSettings } from '../engine/contract.ts';
+import type { OidcSettings } from '../oidc/provider.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Registry } from '../store/registry.ts';
 
@@ -140,6 +141,26 @@ export function sessionLimits({ webui }: Config): SessionLimits {
     idleMs: webui.sessionTimeoutMinutes * MINUTE_MS,
     maxMs: webui.sessionMaxHours * 60 * MINUTE_MS,
     perUser: webui.maxSessionsPerUser,
+  };
+}
+
+/** The identity provider that users may sign in with, as configured; null: none. */
+export function oidcSettings({ signIn: { oidc } }: Pick<Config, 'signIn'>): OidcSettings | null {
+  const { issuer, clientId } = oidc;
+  if (issuer === null || clientId === null) return null;
+  const { clientSecret, name, publicUrl, scopes, caFile, allowHttp } = oidc;
+  const { groupsClaim, roles, defaultRole, emailDomains } = oidc;
+  return {
+    issuer,
+    clientId,
+    clientSecret,
+    name,
+    publicUrl,
+    scopes,
+    caFile,
+    allowHttp,
+    rules: { groupsClaim, roles, defaultRole, emailDomains },
+    sessionMs: oidc.sessionHours * 60 * MINUTE_MS,
   };
 }
 

@@ -61,6 +61,9 @@ export interface Offline {
   close(): Promise<void>;
 }
 
+/** While nothing runs. */
+const NOBODY_SIGNS_IN = { log: silentLog, provider: () => null };
+
 /** Opens an installation as the owner of its data directory. Throws `StoreError`, `SpoolError`. */
 export async function openOffline(given: OfflineOptions): Promise<Offline> {
   const options = { ...given, clock: new SharedClock(given.clock) };
@@ -84,7 +87,7 @@ export async function openOffline(given: OfflineOptions): Promise<Offline> {
     const reception = createReception({
       ...stores,
       ...options,
-      log: silentLog,
+      ...NOBODY_SIGNS_IN,
       box: () => loaded.vault,
       limits: () => sessionLimits(loaded.config),
     });

@@ -21,6 +21,10 @@ export type SessionView =
       readonly state: 'anonymous';
       /** Somebody has a passkey for this host name. */
       readonly passkeys: boolean;
+      /** The identity provider that users may sign in with; null: none. */
+      readonly provider: ProviderView | null;
+      /** After signing out: where the provider signs out of itself; null: nowhere, or the user is not one of its. */
+      readonly signOutUrl: string | null;
     }
   /** The password was right; a code of the second factor is needed. */
   | { readonly state: 'second_factor' }
@@ -39,6 +43,13 @@ export type SessionView =
       readonly firstSteps: FirstSteps;
     };
 
+/** An identity provider, as the sign-in page shows it. */
+interface ProviderView {
+  readonly name: string;
+  /** The address of the dashboard at which it can be used; null: this one. */
+  readonly elsewhere: string | null;
+}
+
 /** The signed-in user. */
 export interface SessionUser {
   readonly name: string;
@@ -46,6 +57,8 @@ export interface SessionUser {
   readonly secondFactor: boolean;
   readonly recoveryCodesLeft: number;
   readonly passkeys: number;
+  /** The identity provider that they sign in with, which has neither password nor passkeys here; null: none. */
+  readonly provider: string | null;
   /** The id of the current session. */
   readonly session: string;
 }
@@ -63,6 +76,12 @@ const password = z.string().max(2 * MAX_PASSWORD);
 const token = z.string().max(100);
 const code = z.string().max(50);
 const nothing = z.strictObject({});
+
+/** A path of ours, never an address elsewhere: browsers take `//` and `/\` for one. */
+const ownPath = z
+  .string()
+  .max(500)
+  .regex(/^\/(?![/\\])[\x21-\x5b\x5d-\x7e]*$/, 'must be a path of the dashboard');
 
 /** Bytes as WebAuthn's JSON has them; the largest are public keys and attestations. */
 const base64url = z
@@ -110,6 +129,10 @@ export const SESSION_REQUESTS = {
       }),
     }),
   }),
+  /** Begins a sign-in with the identity provider. `returnTo`: the page's path, for afterwards. */
+  provider_begin: z.strictObject({ returnTo: ownPath }),
+  /** Signs in with what the provider answered: the query of the address to which it returned. */
+  provider: z.strictObject({ search: z.string().max(8192) }),
   /** The user's passkeys, oldest first. */
   passkeys: nothing,
   /** Begins to add a passkey. */
@@ -140,6 +163,9 @@ interface OtherAnswers {
   /** Shown once. */
   readonly totp_confirm: { readonly recoveryCodes: readonly string[] };
   readonly passkey_begin: Begun<PublicKeyCredentialRequestOptionsJSON>;
+  readonly provider_begin: { readonly url: string };
+  /** Where to go on, as it was given when the sign-in was begun. */
+  readonly provider: { readonly view: SessionView; readonly returnTo: string };
   readonly passkeys: readonly PasskeyRow[];
   readonly passkey_add_begin: Begun<PublicKeyCredentialCreationOptionsJSON>;
   readonly sessions: ResultOf<'sessions'>;

@@ -7,6 +7,7 @@ import {
   passkeySignIn,
   removePasskey,
 } from '../accounts/passkeys.ts';
+import { beginProviderSignIn, providerAt, providerSignIn } from '../accounts/provider-sign-in.ts';
 import { type Reception, signedOut } from '../accounts/reception.ts';
 import { giveUpFactor, offerFactor, takeUpFactor } from '../accounts/second-factor.ts';
 import type { Found, Opened, Visit } from '../accounts/sessions.ts';
@@ -38,6 +39,8 @@ export interface Caller {
   readonly place: Place;
   /** The presented token, valid or not. */
   readonly token: string | null;
+  /** What the browser keeps of a sign-in that it began with the identity provider. */
+  readonly kept: string | null;
   /** The caller's session, if valid. */
   readonly found: Found | null;
 }
@@ -46,7 +49,12 @@ export interface Caller {
 export type CallResult<Answer> =
   /** A new session, whose token is to be sent. */
   | { readonly kind: 'opened'; readonly opened: Opened }
-  | { readonly kind: 'ended' }
+  /** `signOutUrl`: see {@link SessionView}. */
+  | { readonly kind: 'ended'; readonly signOutUrl: string | null }
+  /** The browser leaves for the identity provider, and is to keep this meanwhile. */
+  | { readonly kind: 'leaves'; readonly kept: string; readonly answer: Answer }
+  /** It has come back, and has a new session. */
+  | { readonly kind: 'returned'; readonly opened: Opened; readonly answer: (view: SessionView) => Answer }
   /** The same session, read again. */
   | { readonly kind: 'same' }
   | { readonly kind: 'answer'; readonly answer: Answer };
@@ -91,7 +99,8 @@ export const CALLS: Calls = {
   },
   logout: async (_request, { visit, found }, { reception }) => {
     if (found !== null) await logOut(reception, found, visit);
-    return { kind: 'ended' };
+    const ofProvider = found?.user.provider != null ? reception.provider() : null;
+    return { kind: 'ended', signOutUrl: (await ofProvider?.signOutUrl()) ?? null };
   },
   password: async (request, caller, { reception }) => ({
     kind: 'opened',
@@ -116,6 +125,14 @@ export const CALLS: Calls = {
     kind: 'opened',
     opened: await passkeySignIn(reception, place, request, visit, token),
   }),
+  provider_begin: async ({ returnTo }, { place }, { reception }) => {
+    const { url, kept } = await beginProviderSignIn(reception, place, returnTo);
+    return { kind: 'leaves', kept, answer: { url } };
+  },
+  provider: async ({ search }, { visit, token, kept }, { reception }) => {
+    const { opened, returnTo } = await providerSignIn(reception, { search, kept }, visit, token);
+    return { kind: 'returned', opened, answer: (view) => ({ view, returnTo }) };
+  },
   passkeys: async (_request, caller, { reception }) => {
     const passkeys = await reception.accounts.passkeys(signedIn(caller).user.name);
     return answer(
@@ -234,6 +251,7 @@ export interface Surroundings {
   readonly isClaimed: () => Promise<boolean>;
   /** Whether anybody has a passkey for this host name. */
   readonly hasPasskey: (host: string) => Promise<boolean>;
+  readonly reception: Pick<Reception, 'provider'>;
 }
 
 /** See {@link Surroundings.pointers}. */
@@ -248,22 +266,27 @@ export interface FirstStepsBook {
   skip(skipped: boolean): Promise<void>;
 }
 
-/** The answer to `GET /api/session` for this session and host name. */
+/** The answer to `GET /api/session` for this session, on this page. */
 export async function sessionView(
   found: Found | null,
-  host: string,
+  place: Place,
   surroundings: Surroundings,
+  signOutUrl: string | null = null,
 ): Promise<SessionView> {
-  const { version, resident, idleMs, pointers, firstSteps, isClaimed, hasPasskey } = surroundings;
-  if (found === null)
-    return (await isClaimed())
-      ? { state: 'anonymous', passkeys: canHavePasskeys(host) && (await hasPasskey(host)) }
-      : { state: 'setup' };
+  const { version, resident, idleMs, pointers, firstSteps, isClaimed, hasPasskey, reception } = surroundings;
+  const { host } = place;
+  if (found === null) {
+    if (!(await isClaimed())) return { state: 'setup' };
+    const passkeys = canHavePasskeys(host) && (await hasPasskey(host));
+    const at = providerAt(reception, place);
+    const provider = at === null ? null : { name: at.provider.name, elsewhere: at.elsewhere };
+    return { state: 'anonymous', passkeys, provider, signOutUrl };
+  }
   if (found.session.stage === 'second_factor') return { state: 'second_factor' };
   return {
     state: 'signed_in',
     version,
-    user: userView(found),
+    user: userView(found, surroundings),
     resident: found === resident,
     idleMs: idleMs(),
     ...pointers(host),
@@ -271,7 +294,7 @@ export async function sessionView(
   };
 }
 
-function userView({ user, session }: Found): SessionUser {
+function userView({ user, session }: Found, { reception }: Pick<Surroundings, 'reception'>): SessionUser {
   const { name, role, secondFactor, recoveryCodesLeft, passkeys } = user;
   return {
     name,
@@ -279,6 +302,7 @@ function userView({ user, session }: Found): SessionUser {
     secondFactor: secondFactor !== null,
     recoveryCodesLeft,
     passkeys,
+    provider: user.provider === null ? null : (reception.provider()?.name ?? user.provider.issuer),
     session: session.id,
   };
 }

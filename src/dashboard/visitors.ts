@@ -1,4 +1,5 @@
 import type { Place } from '../accounts/passkeys.ts';
+import { PROVIDER_SIGN_IN_MS } from '../accounts/provider-sign-in.ts';
 import { AccountRefusal, type Reception, type RefusalCode } from '../accounts/reception.ts';
 import type { Found, Visit } from '../accounts/sessions.ts';
 import type { Actor } from '../control/door.ts';
@@ -68,12 +69,21 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
   passkey_unfit: 409,
   passkey_missing: 409,
   secrets_unreadable: 503,
+  provider_missing: 409,
+  provider_elsewhere: 409,
+  provider_failed: 503,
+  provider_denied: 403,
+  provider_refused: 401,
+  not_admitted: 403,
+  users_full: 409,
 };
 
 /** The users of the dashboard, by the session in a cookie. */
 export function createVisitors(options: VisitorsOptions): Visitors {
   const { reception, trustedProxies, resident } = options;
-  const cookie = new SessionCookie(options.instance);
+  const cookie = new HostCookie(`waybill-${options.instance}`, 'Strict');
+  // Those who come back were sent here by another site.
+  const leaving = new HostCookie(`waybill-${options.instance}-leaving`, 'Lax');
   const budget = new Budget(REQUEST_MEMORY);
 
   const visitOf = (exchange: Exchange): Visit => ({
@@ -83,15 +93,19 @@ export function createVisitors(options: VisitorsOptions): Visitors {
   const findOf = async (exchange: Exchange, token: string | null): Promise<Found | null> =>
     (token === null ? null : await reception.sessions.find(token, isUse(exchange))) ?? resident;
 
-  const show = async (exchange: Exchange, found: Found | null) =>
-    exchange.json(200, await sessionView(found, hostOf(exchange), options));
+  const show = async (exchange: Exchange, found: Found | null, signOutUrl: string | null = null) =>
+    exchange.json(200, await sessionView(found, placeOf(exchange), options, signOutUrl));
+
+  const respond = responder(options, cookie, leaving, show);
 
   const answer = async <Name extends CallName>(exchange: Exchange, name: Name): Promise<void> => {
     const visit = visitOf(exchange);
     const body = await readJson(exchange, MAX_REQUEST_BYTES, budget.share(sourceGroup(visit.sourceAddress)));
     const request = readRequest(name, body);
     const token = cookie.read(exchange);
-    const caller: Caller = { visit, token, place: placeOf(exchange), found: await findOf(exchange, token) };
+    const kept = leaving.read(exchange);
+    const found = await findOf(exchange, token);
+    const caller: Caller = { visit, token, kept, place: placeOf(exchange), found };
     // Sound because name and request belong together, which the table's type cannot express.
     const call = CALLS[name] as (
       request: SessionCalls[Name]['request'],
@@ -99,11 +113,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
       deps: CallDeps,
     ) => Promise<CallResult<SessionCalls[Name]['answer']>>;
     const result = await asProblems(call(request, caller, options));
-    if (result.kind === 'answer') return exchange.json(200, result.answer);
-    if (result.kind === 'opened') cookie.give(exchange, result.opened.token);
-    if (result.kind === 'ended') cookie.take(exchange);
-    if (result.kind === 'same') return await show(exchange, await findOf(exchange, token));
-    return await show(exchange, result.kind === 'opened' ? result.opened : resident);
+    await respond(exchange, result, () => findOf(exchange, token));
   };
 
   return {
@@ -128,6 +138,40 @@ export function createVisitors(options: VisitorsOptions): Visitors {
       await answer(exchange, call);
     },
     onEnded: (listener) => reception.sessions.onEnded(listener),
+  };
+}
+
+/** What makes an answer of the result of a call, with the cookies that follow from it. */
+function responder(
+  options: VisitorsOptions,
+  cookie: HostCookie,
+  leaving: HostCookie,
+  show: (exchange: Exchange, found: Found | null, signOutUrl?: string | null) => Promise<void>,
+) {
+  return async <Answer>(
+    exchange: Exchange,
+    result: CallResult<Answer>,
+    found: () => Promise<Found | null>,
+  ): Promise<void> => {
+    switch (result.kind) {
+      case 'answer':
+        return exchange.json(200, result.answer);
+      case 'leaves':
+        leaving.give(exchange, result.kept, PROVIDER_SIGN_IN_MS);
+        return exchange.json(200, result.answer);
+      case 'same':
+        return await show(exchange, await found());
+      case 'ended':
+        cookie.take(exchange);
+        return await show(exchange, options.resident, result.signOutUrl);
+      case 'opened':
+        cookie.give(exchange, result.opened.token);
+        return await show(exchange, result.opened);
+      case 'returned':
+        cookie.give(exchange, result.opened.token);
+        leaving.take(exchange);
+        exchange.json(200, result.answer(await sessionView(result.opened, placeOf(exchange), options)));
+    }
   };
 }
 
@@ -164,17 +208,19 @@ async function asProblems<T>(done: Promise<T>): Promise<T> {
 }
 
 /**
- * The cookie with a session's token. `__Host-` binds it to exactly this host over TLS; the instance's name separates
- * two installations on one host, since cookies ignore ports.
+ * A cookie with a secret. `__Host-` binds it to exactly this host over TLS; the instance's name separates two
+ * installations on one host, since cookies ignore ports.
  */
-export class SessionCookie {
+export class HostCookie {
   readonly #name: string;
+  readonly #attributes: string;
 
-  constructor(instance: string) {
-    this.#name = `__Host-waybill-${instance}`;
+  constructor(name: string, sameSite: 'Strict' | 'Lax') {
+    this.#name = `__Host-${name}`;
+    this.#attributes = `Path=/; Secure; HttpOnly; SameSite=${sameSite}`;
   }
 
-  /** The token in a request's cookie; null without one. */
+  /** The value in a request's cookie; null without one. */
   read({ headers }: Pick<Exchange, 'headers'>): string | null {
     for (const pair of (headers.cookie ?? '').split(';')) {
       const [name, value] = pair.trim().split('=', 2);
@@ -183,15 +229,14 @@ export class SessionCookie {
     return null;
   }
 
-  /** Makes the browser keep a token until it is closed. */
-  give(exchange: Pick<Exchange, 'setHeader'>, token: string): void {
-    exchange.setHeader('Set-Cookie', `${this.#name}=${token}; ${ATTRIBUTES}`);
+  /** Makes the browser keep a value for so long; null: until it is closed. */
+  give(exchange: Pick<Exchange, 'setHeader'>, value: string, ms: number | null = null): void {
+    const age = ms === null ? '' : `; Max-Age=${Math.ceil(ms / 1000)}`;
+    exchange.setHeader('Set-Cookie', `${this.#name}=${value}; ${this.#attributes}${age}`);
   }
 
   /** Makes the browser delete it. */
   take(exchange: Pick<Exchange, 'setHeader'>): void {
-    exchange.setHeader('Set-Cookie', `${this.#name}=; ${ATTRIBUTES}; Max-Age=0`);
+    exchange.setHeader('Set-Cookie', `${this.#name}=; ${this.#attributes}; Max-Age=0`);
   }
 }
-
-const ATTRIBUTES = 'Path=/; Secure; HttpOnly; SameSite=Strict';

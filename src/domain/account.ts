@@ -13,12 +13,21 @@ export function mayAct(role: Role, from: Role): boolean {
   return ROLES.indexOf(role) >= ROLES.indexOf(from);
 }
 
+/** An account at an identity provider (OpenID Connect): no two people share one, and it never becomes another's. */
+export interface ProviderAccount {
+  /** The provider: its issuer identifier. */
+  readonly issuer: string;
+  readonly subject: string;
+}
+
 /** A dashboard user. Times are wall ms. */
 export interface User {
   readonly name: string;
   readonly role: Role;
   readonly disabled: boolean;
   readonly createdAt: number;
+  /** The account at an identity provider, by which alone this user signs in; null: known here only. */
+  readonly provider: ProviderAccount | null;
   /** The verifier of the password; null until one was chosen. */
   readonly passwordHash: string | null;
   readonly lastSignInAt: number | null;

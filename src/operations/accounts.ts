@@ -19,6 +19,8 @@ const userView = () =>
     name: z.string(),
     role: role,
     disabled: z.boolean(),
+    /** The identity provider that they sign in with, by its issuer; null: they sign in here. */
+    provider: z.string().nullable(),
     /** False until they chose a password. */
     hasPassword: z.boolean(),
     secondFactor: z.boolean(),
@@ -111,7 +113,8 @@ export const ACCOUNT_OPERATIONS = {
     result: userLink,
   }),
   updateUser: operation({
-    meaning: "Changes a user's role, or whether they may sign in. The last administrator stays one.",
+    meaning:
+      "Changes a user's role, or whether they may sign in. The last administrator stays one; the role of a provider's user follows from their groups.",
     access: changes({ words: 'Changed a user', subject: 'name', look: USER, touches: ['users'] }),
     request: z.strictObject({
       ...userRequest.shape,

@@ -1,4 +1,4 @@
-import type { Passkey, Role, Session, User } from '../domain/account.ts';
+import type { Passkey, ProviderAccount, Role, Session, User } from '../domain/account.ts';
 import type { ApiKey } from '../domain/key.ts';
 
 /**
@@ -11,6 +11,13 @@ export interface Accounts {
   users(now: number): Promise<User[]>;
   /** One user; null: no such user. */
   user(name: string, now: number): Promise<User | null>;
+  /** The user who has this account at an identity provider; null: nobody. */
+  userAt(account: ProviderAccount, now: number): Promise<User | null>;
+  /**
+   * Lets in a user of an identity provider, whom it adds the first time, and gives them the role; spends the challenge.
+   * `spent`: it was spent before; `disabled`, `full`, `taken` (all the names are others'): nothing else happens.
+   */
+  welcome(guest: Guest, now: number): Promise<WelcomeAnswer>;
   /** Adds a user without a password. */
   addUser(user: NewUser): Promise<'added' | 'taken' | 'full'>;
   /** Changes what is not null. Disabling a user ends their sessions and links. */
@@ -124,6 +131,21 @@ interface NewUser {
   readonly createdAt: number;
 }
 
+/** See {@link Accounts.welcome}. */
+export interface Guest {
+  readonly account: ProviderAccount;
+  readonly role: Role;
+  /** Names for a new user, of which the first is taken that is nobody's. */
+  readonly names: readonly string[];
+  readonly challenge: Challenge;
+}
+
+/** See {@link Accounts.welcome}. */
+type WelcomeAnswer =
+  /** `before`: the role that they had; null: they are new. */
+  | { readonly kind: 'in'; readonly user: User; readonly before: Role | null }
+  | { readonly kind: 'spent' | 'disabled' | 'full' | 'taken' };
+
 /** See {@link Accounts.changeUser}. */
 interface UserChange {
   readonly role: Role | null;
@@ -181,7 +203,7 @@ export interface Challenge {
 
 /** See {@link Accounts.addSession}. */
 interface SessionRules {
-  readonly passwordHash: string;
+  readonly passwordHash: string | null;
   readonly limit: number;
   /** The hash of the session that it replaces; null for none. */
   readonly replaces: string | null;

@@ -1,7 +1,7 @@
 /** What stands in the head of a request, but for what Node reads itself: target, addresses, host, cookie, key. */
 import { isIP } from 'node:net';
 import { expect, test } from 'vitest';
-import { SessionCookie } from '../../src/dashboard/visitors.ts';
+import { HostCookie } from '../../src/dashboard/visitors.ts';
 import { clientAddress } from '../../src/http/exchange.ts';
 import { parseQuery, parseTarget } from '../../src/http/form.ts';
 import { Problem } from '../../src/http/problem.ts';
@@ -118,7 +118,7 @@ const cookies = textOf('__Host-waybill-main', '=', ';', '; ', 'token', '"', 'a',
 
 test('a cookie is the one of this instance, or none', () =>
   fuzz('cookie', { made: cookies, corpus: FIELDS }, (text) => {
-    const token = new SessionCookie('main').read({ headers: { cookie: text } });
+    const token = new HostCookie('waybill-main', 'Strict').read({ headers: { cookie: text } });
     if (token === null) return false;
     expect(text).toContain('__Host-waybill-main');
     expect(token).not.toMatch(/[;]/);

@@ -128,6 +128,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'lib/organizational-domain.ts',
       'migrate',
       'observe',
+      'oidc',
       'operations',
       'postgres',
       'preflight',
@@ -215,6 +216,11 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'store/sqlite',
     ],
     packages: /^node:/,
+  },
+  // Signing in with an identity provider, as the accounts see one.
+  oidc: {
+    rooms: ['accounts/identity-provider.ts', 'domain', 'lib', 'transport/providers'],
+    packages: /^(node:fs\/promises|openid-client)$/,
   },
   accounts: {
     rooms: ['domain', 'lib', 'store'],

@@ -302,6 +302,15 @@ async function fillAccounts({ accounts, journal, erasures }: Populated): Promise
   await accounts.addPasskey(passkey, { hash: 'f'.repeat(64), expiresAt: T0 + DAY });
   const challenge = { hash: 'e'.repeat(64), expiresAt: T0 + DAY };
   await accounts.recordPasskeyUse('AAAA', { counter: 4, now: T0, challenge });
+  await accounts.welcome(
+    {
+      account: { issuer: 'https://sso.example.com', subject: '0f3a' },
+      role: 'operator',
+      names: ['grace@example.com'],
+      challenge: { hash: 'f'.repeat(64), expiresAt: T0 + DAY },
+    },
+    T0,
+  );
   await accounts.addSession(
     {
       hash: 'e'.repeat(64),

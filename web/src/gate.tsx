@@ -1,28 +1,40 @@
 import { lazyRouteComponent, useRouterState } from '@tanstack/react-router';
-import { type ReactNode, Suspense, useEffect } from 'react';
+import { type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { startLive } from './live.ts';
 import { AppShell } from './parts/app-shell.tsx';
 import { Wordmark } from './parts/logo.tsx';
 import { Fetched, LoadingState } from './parts/states.tsx';
+import { hasReturned } from './provider.ts';
 import { SessionContext, useSessionView } from './session.tsx';
 
 // As all pages: when their code could not be fetched, because the network changed meanwhile, everything is loaded anew, once.
 const SignInPage = lazyRouteComponent(() => import('./pages/sign-in/page.tsx'), 'SignInPage');
+const ReturningPage = lazyRouteComponent(() => import('./pages/sign-in/returning.tsx'), 'ReturningPage');
 const SetUpPage = lazyRouteComponent(() => import('./pages/set-up/page.tsx'), 'SetUpPage');
 
 /**
  * Shows pages to those who are signed in, and to others what they can sign in with, at the same address: when they
- * have, they are where they wanted to be. A link to choose a password (`/setup#token`) comes before everything.
+ * have, they are where they wanted to be. Coming back from an identity provider comes first; a link to choose a password (`/setup#token`) comes before everything.
  */
 export function Gate({ children }: { readonly children: ReactNode }) {
   const view = useSessionView();
   const token = useRouterState({ select: ({ location }) => setUpToken(location) });
+  const [isReturning, setReturning] = useState(hasReturned);
+  const onDone = useCallback(() => setReturning(false), []);
   const isSignedIn = view.data?.state === 'signed_in';
   useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn]);
   if (!view.data)
     return (
       <Outside>
         <Fetched query={view} lines={3} />
+      </Outside>
+    );
+  if (isReturning)
+    return (
+      <Outside>
+        <Suspense fallback={<LoadingState lines={3} />}>
+          <ReturningPage view={view.data} onDone={onDone} />
+        </Suspense>
       </Outside>
     );
   if (view.data.state === 'signed_in' && token === null)

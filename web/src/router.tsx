@@ -9,6 +9,7 @@ import {
 import type { ComponentType } from 'react';
 import { Gate } from './gate.tsx';
 import { BrokenPage, LoadingState, NotFoundPage } from './parts/states.tsx';
+import { hasReturned } from './provider.ts';
 import { flag, oneOf, parseSearch, readSearch, type SearchFields, stringifySearch, text } from './search.ts';
 
 /** Every page of the dashboard: its path, what its address says after `?`, and where its code is. */
@@ -145,6 +146,14 @@ const pages = [
     { tab: systemTab, level, q: text },
     async () => (await import('./pages/system/page.tsx')).SystemPage,
   ),
+  // Where an identity provider returns to: the gate deals with that when the page is loaded; later there is nothing here.
+  createRoute({
+    getParentRoute,
+    path: '/sign-in/callback',
+    beforeLoad: () => {
+      if (!hasReturned) throw redirect({ to: '/', replace: true });
+    },
+  }),
   // The set-up link's path: the gate deals with what stands behind its `#`; without that there is nothing here.
   createRoute({
     getParentRoute,

@@ -29,6 +29,7 @@ import { portsCheck } from './ports.ts';
 import type { Check, Dialogue, Premises } from './premises.ts';
 import { isRangeInside, prefixOf, setOf } from './ranges.ts';
 import { quotasCheck, relaysCheck } from './relays.ts';
+import { signInCheck } from './sign-in.ts';
 import { webhooksCheck } from './webhooks.ts';
 
 /** How long one DNS server may take: time must remain to ask another. */
@@ -318,6 +319,7 @@ const CHECKS: Readonly<Record<string, Check>> = {
   'tls reports': tlsReportsCheck,
   hooks: hooksCheck,
   webhooks: webhooksCheck,
+  'identity provider': signInCheck,
   signing: signingCheck,
   holds: holdsCheck,
 };

@@ -1,24 +1,28 @@
-import type { Passkey, Role, Session, User } from '../../domain/account.ts';
+import type { Passkey, Session } from '../../domain/account.ts';
 import {
   type Accounts,
   type Challenge,
   MAX_LISTED,
   MAX_PASSKEYS,
-  MAX_USERS,
   type SetupLink,
   type UserAnswer,
 } from '../accounts.ts';
-import { among, Columns, type Flag, OF_USER, onPostgres, type Sql, sql } from './sql.ts';
-import { alone, rows, run, type Subject, send, type Work } from './work.ts';
-
-/** The fields that decide about a user. */
-interface Standing {
-  readonly role: Role;
-  readonly disabled: Flag;
-  readonly password: string | null;
-}
-
-type UserRow = Omit<User, 'disabled'> & { readonly disabled: Flag };
+import { among, Columns, OF_USER, onPostgres, type Sql, sql } from './sql.ts';
+import {
+  addUser,
+  aloneWithUsers,
+  firstFree,
+  isFull,
+  isLastAdmin,
+  lockUser,
+  setPassword,
+  setRights,
+  standingOf,
+  userAt,
+  userOf,
+  usersAt,
+} from './users.ts';
+import { rows, run, type Subject, send, type Work } from './work.ts';
 
 const SESSION = new Columns<Session>({
   hash: sql`hash`,
@@ -55,6 +59,7 @@ export const ACCOUNTS: Subject<Accounts> = {
   reads: {
     users: 'statement',
     user: 'statement',
+    userAt: 'statement',
     link: 'statement',
     session: 'snapshot',
     sessions: 'statement',
@@ -65,10 +70,25 @@ export const ACCOUNTS: Subject<Accounts> = {
   verbs: {
     users: (now) => usersAt(now, sql`ORDER BY name`),
     user: userOf,
+    userAt,
+    *welcome({ account, role, names, challenge }, now) {
+      yield* aloneWithUsers();
+      const known = yield* userAt(account, now);
+      if (known?.disabled) return { kind: 'disabled' };
+      if (known === null && (yield* isFull())) return { kind: 'full' };
+      const name = known?.name ?? (yield* firstFree(names));
+      if (name === null) return { kind: 'taken' };
+      if (!(yield* spend(challenge, now))) return { kind: 'spent' };
+      if (known === null) {
+        yield* addUser(name, role, now, null);
+        yield* send`UPDATE users SET issuer = ${account.issuer}, subject = ${account.subject} WHERE name = ${name}`;
+      } else if (known.role !== role) yield* setRights(name, role, false);
+      const user = yield* userOf(name, now);
+      return user === null ? { kind: 'taken' } : { kind: 'in', user, before: known?.role ?? null };
+    },
     *addUser({ name, role, createdAt }) {
       yield* aloneWithUsers();
-      const [row] = yield* rows<{ count: number }>`SELECT count(*) AS count FROM users`;
-      if ((row?.count ?? 0) >= MAX_USERS) return 'full';
+      if (yield* isFull()) return 'full';
       return (yield* addUser(name, role, createdAt, null)) ? 'added' : 'taken';
     },
     *changeUser(name, { role, disabled }) {
@@ -241,68 +261,6 @@ export const ACCOUNTS: Subject<Accounts> = {
     },
   },
 };
-
-/** Serializes changes to who may sign in, and as what: each must see the result of the last. */
-function aloneWithUsers(): Work<void> {
-  return alone(sql`users`);
-}
-
-/** Locks and reads the fields that decide about a user. */
-function* lockUser(name: string): Work<Standing | undefined> {
-  // Before the row: a change of users has locked the table, and may want this row next.
-  yield* send`${onPostgres(sql`LOCK TABLE users IN ROW EXCLUSIVE MODE`)}`;
-  return yield* standingOf(name, onPostgres(sql`FOR UPDATE`));
-}
-
-function* standingOf(name: string, lock: Sql = sql``): Work<Standing | undefined> {
-  const [user] =
-    yield* rows<Standing>`SELECT role, disabled, password FROM users WHERE name = ${name} ${lock}`;
-  return user;
-}
-
-function* userOf(name: string, now: number): Work<User | null> {
-  const [user] = yield* usersAt(now, sql`WHERE name = ${name}`);
-  return user ?? null;
-}
-
-function* usersAt(now: number, which: Sql): Work<User[]> {
-  const found = yield* rows<UserRow>`
-    SELECT name, role, disabled, created_at AS "createdAt", password AS "passwordHash",
-      last_sign_in_at AS "lastSignInAt", second_factor AS "secondFactor",
-      (SELECT count(*) FROM recovery_codes WHERE ${OF_USER} = name) AS "recoveryCodesLeft",
-      (SELECT count(*) FROM sessions
-       WHERE ${OF_USER} = name AND stage = 'full' AND expires_at > ${now}) AS sessions,
-      (SELECT count(*) FROM passkeys WHERE ${OF_USER} = name) AS passkeys
-    FROM users ${which}`;
-  return found.map((row) => ({ ...row, disabled: Boolean(row.disabled) }));
-}
-
-function* addUser(name: string, role: Role, createdAt: number, password: string | null): Work<boolean> {
-  const added = yield* run`INSERT INTO users (name, role, disabled, created_at, password)
-    VALUES (${name}, ${role}, ${false}, ${createdAt}, ${password}) ON CONFLICT (name) DO NOTHING`;
-  return added === 1;
-}
-
-function setRights(name: string, role: Role, disabled: boolean): Work<void> {
-  return send`UPDATE users SET role = ${role}, disabled = ${disabled} WHERE name = ${name}`;
-}
-
-function setPassword(name: string, hash: string): Work<void> {
-  return send`UPDATE users SET password = ${hash} WHERE name = ${name}`;
-}
-
-/** Whether a user is the only one who can sign in and manage users. */
-function* isLastAdmin(name: string): Work<boolean> {
-  const [first, ...others] = yield* administrators();
-  return others.length === 0 && first === name;
-}
-
-/** Names of the users who can sign in and administer, in order. */
-export function* administrators(): Work<string[]> {
-  const found = yield* rows<{ name: string }>`SELECT name FROM users
-    WHERE role = 'admin' AND NOT disabled AND password IS NOT NULL ORDER BY name`;
-  return found.map(({ name }) => name);
-}
 
 function* claimFirst(name: string, passwordHash: string, now: number): Work<boolean> {
   const claimed = yield* rows`SELECT name FROM users WHERE password IS NOT NULL LIMIT 1`;

@@ -13,11 +13,11 @@ import { NOTE_PREFIX } from '../registry.ts';
 import { StoreError } from '../store.ts';
 import type { TemplateBounds } from '../templates.ts';
 import type { EndpointLimits } from '../webhooks.ts';
-import { administrators } from './accounts.ts';
 import { KEYRING } from './keyring.ts';
 import { REGISTRY } from './registry.ts';
 import { sql } from './sql.ts';
 import { TEMPLATES } from './templates.ts';
+import { administrators } from './users.ts';
 import { WEBHOOKS } from './webhooks.ts';
 import { alone, type Subject, type Work } from './work.ts';
 

@@ -34,6 +34,8 @@ export interface DialTerms {
   readonly resolve: Resolve;
   readonly clock: Clock;
   readonly timeouts: ProviderTimeouts;
+  /** Authorities to trust instead of those that Node.js trusts, as PEM. */
+  readonly ca?: string;
 }
 
 /** A connection ready for HTTP. */
@@ -57,7 +59,7 @@ export async function dial(
   const socket = await connectBy((end) => connectTo(origin, terms, trace, end));
   if (isPlain) return { socket, facts: factsOf(socket, null) };
   const handshakeBy = timed('tls', host, timeouts.tls, clock, signal);
-  const secured = await handshakeBy((end) => secure(socket, host, clock, trace, end));
+  const secured = await handshakeBy((end) => secure(socket, host, terms, trace, end));
   return { socket: secured, facts: factsOf(socket, secured) };
 }
 
@@ -137,14 +139,14 @@ async function addressesOf(host: string, resolve: Resolve, trace: ProviderTrace)
 async function secure(
   socket: Socket,
   host: string,
-  clock: Clock,
+  { clock, ca }: DialTerms,
   trace: ProviderTrace,
   end: AbortSignal,
 ): Promise<TLSSocket> {
   const startedAt = clock.mono();
   const name = isIP(host) === 0 ? { servername: host } : {};
   // Set explicitly: the environment (NODE_TLS_REJECT_UNAUTHORIZED) can switch the default off.
-  const trust = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'] };
+  const trust = { rejectUnauthorized: true, ALPNProtocols: ['http/1.1'], ...(ca && { ca }) };
   const secured = tlsConnect({ socket, host, ...trust, ...name });
   await opened(secured, 'secureConnect', end, (error) => tlsTrouble(host, error));
   trace.tlsMs = Math.round(clock.mono() - startedAt);

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { Passkey, Session } from '../../../src/domain/account.ts';
-import { type Accounts, MAX_PASSKEYS, MAX_USERS } from '../../../src/store/accounts.ts';
+import type { Passkey, Role, Session } from '../../../src/domain/account.ts';
+import { type Accounts, type Guest, MAX_PASSKEYS, MAX_USERS } from '../../../src/store/accounts.ts';
 import { HOUR, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
 /** Adds a passkey, by a challenge of its own unless one is given. */
@@ -40,6 +40,16 @@ function passkeyOf(user: string, id: string, change: Partial<Passkey> = {}): Pas
   };
 }
 
+/** Somebody whom a provider knows by this subject, and calls so. */
+function guestOf(subject: string, role: Role = 'viewer', challenge = `c-${subject}-${role}`): Guest {
+  return {
+    account: { issuer: 'https://sso.example', subject },
+    role,
+    names: [subject, `${subject}-2`],
+    challenge: { hash: challenge, expiresAt: T0 + HOUR },
+  };
+}
+
 /** Adds a user with a password, `<name>-password`, who may sign in. */
 export async function addPerson(accounts: Accounts, name: string, role: 'admin' | 'viewer' = 'viewer') {
   if (await accounts.claimFirst(name, `${name}-password`, T0)) return;
@@ -70,7 +80,14 @@ export function accountContract(open: OpenSubject): void {
       expect(await accounts.addUser({ name: 'ann', role: 'admin', createdAt: T0 + 2 })).toBe('taken');
       subject = await subject.reopen();
       const bea = { name: 'bea', role: 'operator', disabled: false, createdAt: T0, passwordHash: null };
-      const rest = { lastSignInAt: null, secondFactor: null, recoveryCodesLeft: 0, passkeys: 0, sessions: 0 };
+      const rest = {
+        provider: null,
+        lastSignInAt: null,
+        secondFactor: null,
+        recoveryCodesLeft: 0,
+        passkeys: 0,
+        sessions: 0,
+      };
       expect(await subject.accounts.users(T0)).toEqual([
         { ...bea, name: 'ann', role: 'viewer', createdAt: T0 + 1, ...rest },
         { ...bea, ...rest },
@@ -265,6 +282,69 @@ export function accountContract(open: OpenSubject): void {
       expect(await use('c1', T0 + HOUR, 8)).toBe(true);
       await accounts.removePasskeys('ann');
       expect(await use('c5')).toBe(false);
+    });
+
+    it('adds a user of a provider the first time, and later finds them by their account alone', async () => {
+      await addPerson(accounts, 'ann');
+      const answer = await accounts.welcome(guestOf('ann', 'operator'), T0 + 1);
+      const ann2 = {
+        name: 'ann-2',
+        role: 'operator',
+        provider: { issuer: 'https://sso.example', subject: 'ann' },
+        passwordHash: null,
+        createdAt: T0 + 1,
+      };
+      // Whoever is called as a user of ours gets another name, and nothing of theirs.
+      expect(answer).toMatchObject({ kind: 'in', user: ann2, before: null });
+      subject = await subject.reopen();
+      accounts = subject.accounts;
+      expect(await accounts.welcome(guestOf('ann', 'viewer'), T0 + 2)).toMatchObject({
+        kind: 'in',
+        user: { ...ann2, role: 'viewer' },
+        before: 'operator',
+      });
+      expect(await accounts.userAt(guestOf('ann').account, T0)).toMatchObject({ name: 'ann-2' });
+      const other = { issuer: 'https://other.example', subject: 'ann' };
+      expect(await accounts.userAt(other, T0)).toBeNull();
+      expect(await accounts.welcome({ ...guestOf('ann', 'admin'), account: other }, T0)).toEqual({
+        kind: 'taken',
+      });
+      expect(await accounts.user('ann', T0)).toMatchObject({ passwordHash: 'ann-password', provider: null });
+      expect((await accounts.users(T0)).map(({ name }) => name)).toEqual(['ann', 'ann-2']);
+      // Who has no password here does not keep the last administrator from being one.
+      await accounts.welcome(guestOf('ann', 'admin', 'again'), T0);
+      expect(await accounts.changeUser('ann', { role: 'viewer', disabled: null })).toEqual({
+        kind: 'last_admin',
+      });
+    });
+
+    it('welcomes once with an answer, of several at once too, and nobody who is disabled or too many', async () => {
+      await addPerson(accounts, 'ann');
+      const kinds = async (...guests: Guest[]) =>
+        (await Promise.all(guests.map((guest) => accounts.welcome(guest, T0))))
+          .map(({ kind }) => kind)
+          .sort();
+      expect(await kinds(guestOf('bea'), guestOf('bea'))).toEqual(['in', 'spent']);
+      expect(await kinds(guestOf('bea', 'viewer', 'b1'), guestOf('bea', 'viewer', 'b2'))).toEqual([
+        'in',
+        'in',
+      ]);
+      await accounts.changeUser('bea', { role: null, disabled: true });
+      expect(await kinds(guestOf('bea', 'admin'))).toEqual(['disabled']);
+      expect(await accounts.user('bea', T0)).toMatchObject({ role: 'viewer', disabled: true });
+      for (let place = 2; place < MAX_USERS; place++)
+        await accounts.addUser({ name: `u${place}`, role: 'viewer', createdAt: T0 });
+      expect(await kinds(guestOf('cid'))).toEqual(['full']);
+      await accounts.removeUser('u2');
+      expect(await kinds(guestOf('cid'))).toEqual(['in']);
+    });
+
+    it('opens a session of somebody without a password, unless they were given one meanwhile', async () => {
+      await accounts.welcome(guestOf('bea'), T0);
+      const rules = { passwordHash: null, limit: 9, replaces: null };
+      expect(await accounts.addSession(sessionOf('bea', 1), rules)).toEqual({ kind: 'added', ended: [] });
+      await accounts.setPassword('bea', { hash: 'x', expected: null, keep: null });
+      expect(await accounts.addSession(sessionOf('bea', 2), rules)).toEqual({ kind: 'stale' });
     });
   });
 }

@@ -1,6 +1,7 @@
 /** A dashboard that people sign in to, over TLS, with a store of its own and a clock that stands still. */
 import { request } from 'node:https';
 import { onTestFinished } from 'vitest';
+import type { IdentityProvider } from '../../../src/accounts/identity-provider.ts';
 import { Passwords } from '../../../src/accounts/passwords.ts';
 import { createReception, type Reception, type SecretBox } from '../../../src/accounts/reception.ts';
 import { linkPath, makeLink } from '../../../src/accounts/sign-in.ts';
@@ -41,6 +42,7 @@ export async function startAccess() {
     limits: { idleMs: 480 * MINUTE, maxMs: 168 * 60 * MINUTE, perUser: 3 },
     box: createVault(new Uint8Array(32), systemRandom) as SecretBox | null,
     hosts: [] as string[],
+    provider: null as IdentityProvider | null,
   };
   const reception = createReception({
     accounts,
@@ -50,6 +52,7 @@ export async function startAccess() {
     log: { debug: write, info: write, warn: write, error: write },
     box: () => state.box,
     limits: () => state.limits,
+    provider: () => state.provider,
     passwords: new Passwords(seededRandom(1), CHEAP),
   });
   const visitors = createVisitors({
@@ -122,8 +125,10 @@ export class Browser {
   readonly #port: number;
   readonly #ca: string;
   readonly #source: string;
-  /** The cookie it has: name and value. */
+  /** The cookie of its session: name and value. */
   cookie: string | null = null;
+  /** That of a sign-in that it began with an identity provider. */
+  kept: string | null = null;
   /** The host it knows us by, port included. */
   host: string;
 
@@ -189,7 +194,7 @@ export class Browser {
         'content-type': 'application/json',
         'user-agent': 'Test/1',
         'x-forwarded-for': this.#source,
-        ...(this.cookie === null ? {} : { cookie: this.cookie }),
+        ...cookies([this.cookie, this.kept]),
         ...headers,
       },
     };
@@ -206,9 +211,11 @@ export class Browser {
         const chunks: Buffer[] = [];
         response.on('data', (chunk: Buffer) => chunks.push(chunk)).on('error', reject);
         response.on('end', () => {
-          const [given] = response.headers['set-cookie'] ?? [];
-          if (given !== undefined)
-            this.cookie = /Max-Age=0/.test(given) ? null : (given.split(';')[0] ?? null);
+          for (const given of response.headers['set-cookie'] ?? []) {
+            const pair = /Max-Age=0/.test(given) ? null : (given.split(';')[0] ?? null);
+            if (given.includes('-leaving=')) this.kept = pair;
+            else this.cookie = pair;
+          }
           const text = Buffer.concat(chunks).toString();
           resolve({ status: response.statusCode ?? 0, headers: response.headers, body: JSON.parse(text) });
         });
@@ -216,4 +223,9 @@ export class Browser {
       asked.on('error', reject).end(body === undefined ? undefined : JSON.stringify(body));
     });
   }
+}
+
+function cookies(given: readonly (string | null)[]): { readonly cookie?: string } {
+  const kept = given.filter((pair) => pair !== null);
+  return kept.length === 0 ? {} : { cookie: kept.join('; ') };
 }

@@ -5,6 +5,8 @@ import { type Accounts, MAX_PASSKEYS } from '../../../src/store/accounts.ts';
 import { answerWith, type Lies, makePasskey, type Passkey } from '../../peers/authenticator.ts';
 import { type Browser, MINUTE, PASSWORD, startAccess } from './access-world.ts';
 
+const ANONYMOUS = { state: 'anonymous', provider: null, signOutUrl: null } as const;
+
 /** A dashboard with a host name, and browsers that know it by that. */
 async function startByName() {
   const access = await startAccess();
@@ -35,12 +37,12 @@ async function signIn(one: Browser, passkey: Passkey, origin: string, lies?: Lie
 test('a passkey signs in without name, password and code, and the activity says so', async () => {
   const { accounts, browser, journal, origin, signedIn } = await startByName();
   const ann = await signedIn('ann');
-  expect((await browser().session()).body).toEqual({ state: 'anonymous', passkeys: false });
+  expect((await browser().session()).body).toEqual({ ...ANONYMOUS, passkeys: false });
   const { passkey, reply } = await addPasskey(ann, origin);
   expect(reply.body).toMatchObject({ state: 'signed_in', user: { passkeys: 1 } });
   await accounts.putSecondFactor('ann', { sealed: 'sealed', step: 1, recoveryHashes: [] });
   const other = browser();
-  expect((await other.session()).body).toEqual({ state: 'anonymous', passkeys: true });
+  expect((await other.session()).body).toEqual({ ...ANONYMOUS, passkeys: true });
   expect((await signIn(other, passkey, origin)).body).toMatchObject({
     state: 'signed_in',
     user: { name: 'ann', role: 'admin' },
@@ -228,7 +230,7 @@ test('there is a limit, and no passkey for an address or without the key for sec
   const byAddress = browser();
   byAddress.host = `127.0.0.1:${dashboard.port}`;
   expect((await byAddress.call('passkey_begin', {})).body.code).toBe('passkey_unfit');
-  expect((await byAddress.session()).body).toEqual({ state: 'anonymous', passkeys: false });
+  expect((await byAddress.session()).body).toEqual({ ...ANONYMOUS, passkeys: false });
   state.box = null;
   expect((await browser().call('passkey_begin', {})).body.code).toBe('secrets_unreadable');
 });

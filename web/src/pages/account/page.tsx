@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { UserRound } from 'lucide-react';
+import { KeyRound, UserRound } from 'lucide-react';
 import { useCallback, useState } from 'react';
 import type { SessionCalls } from '../../../../src/dashboard/contract.ts';
 import { type ApiError, sessionCall } from '../../api.ts';
@@ -33,9 +33,20 @@ export function AccountPage() {
         </Card>
       ) : (
         <div className="space-y-5">
-          <PasswordCard />
-          <SecondFactorCard />
-          <PasskeysCard />
+          {user.provider === null ? (
+            <>
+              <PasswordCard />
+              <SecondFactorCard />
+              <PasskeysCard />
+            </>
+          ) : (
+            <Card>
+              <EmptyState icon={KeyRound} title={`You sign in with ${user.provider}`}>
+                Your password, your second factor and your passkeys are kept there, and what you may do here
+                follows from your groups, each time you sign in.
+              </EmptyState>
+            </Card>
+          )}
           <OwnSessionsCard />
         </div>
       )}

@@ -1,4 +1,4 @@
-import { Fingerprint } from 'lucide-react';
+import { Fingerprint, LogIn } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
 import type { SessionView } from '../../../../src/dashboard/contract.ts';
 import { Button } from '../../parts/button.tsx';
@@ -7,24 +7,40 @@ import { useTitle } from '../../parts/page.tsx';
 import { Banner } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
 import { canHavePasskeys, signInWithPasskey } from '../../passkeys.ts';
+import { leaveForProvider } from '../../provider.ts';
 import { useDoing } from '../../queries.ts';
 import { setSession, useSessionAct } from '../../session.tsx';
 import { codeFault, PasswordField, UserNameField } from './new-password.tsx';
 
+/** What is known before somebody has signed in. */
+type Anonymous = Extract<SessionView, { state: 'anonymous' }>;
+type Provider = NonNullable<Anonymous['provider']>;
+
 /**
- * Signs someone in: by name and password, then by a code of the second factor where they have one; or by a passkey,
- * which needs neither.
+ * Signs someone in: by name and password, then by a code of the second factor where they have one; by a passkey, which
+ * needs neither; or with an identity provider. `trouble`: why the provider's answer did not.
  */
-export function SignInPage({ view }: { readonly view: SessionView }) {
+export function SignInPage({ view, trouble }: { readonly view: SessionView; readonly trouble?: Error }) {
   useTitle('Sign in');
-  return view.state === 'second_factor' ? <SecondFactor /> : <NameAndPassword view={view} />;
+  return view.state === 'second_factor' ? (
+    <SecondFactor />
+  ) : (
+    <NameAndPassword view={view.state === 'anonymous' ? view : null} trouble={trouble} />
+  );
 }
 
-function NameAndPassword({ view }: { readonly view: SessionView }) {
+function NameAndPassword({
+  view,
+  trouble,
+}: {
+  readonly view: Anonymous | null;
+  readonly trouble: Error | undefined;
+}) {
   const login = useSessionAct('login', { quiet: true, onDone: setSession });
   return (
     <>
       <div className="p-6">
+        {view?.signOutUrl && <SignedOutHere name={view.provider?.name} url={view.signOutUrl} />}
         <Form
           act={login}
           initial={{ name: '', password: '' }}
@@ -42,7 +58,7 @@ function NameAndPassword({ view }: { readonly view: SessionView }) {
             </>
           )}
         </Form>
-        {view.state === 'anonymous' && view.passkeys && canHavePasskeys() && <PasskeySignIn />}
+        {view && <OtherWays view={view} trouble={trouble} />}
       </div>
       <Foot>
         <details>
@@ -57,10 +73,71 @@ function NameAndPassword({ view }: { readonly view: SessionView }) {
   );
 }
 
+/** The ways in without a password here, below the form. */
+function OtherWays({ view, trouble }: { readonly view: Anonymous; readonly trouble: Error | undefined }) {
+  const hasPasskeys = view.passkeys && canHavePasskeys();
+  if (!hasPasskeys && view.provider === null) return null;
+  return (
+    <div className="mt-5 space-y-3">
+      <div className="flex items-center gap-3 text-sm text-soft">
+        <span aria-hidden className="h-px flex-1 bg-line" />
+        or
+        <span aria-hidden className="h-px flex-1 bg-line" />
+      </div>
+      {view.provider && <ProviderSignIn provider={view.provider} trouble={trouble} />}
+      {hasPasskeys && <PasskeySignIn />}
+    </div>
+  );
+}
+
+function ProviderSignIn({
+  provider: { name, elsewhere },
+  trouble,
+}: {
+  readonly provider: Provider;
+  readonly trouble: Error | undefined;
+}) {
+  const leave = useDoing(leaveForProvider, { quiet: true });
+  const fault = leave.error ?? (leave.isIdle ? trouble : undefined);
+  const where = elsewhere === null ? '' : ` at ${new URL(elsewhere).host}`;
+  return (
+    <>
+      <Button
+        icon={LogIn}
+        label={<span className="truncate">{`Sign in with ${name}${where}`}</span>}
+        className="w-full"
+        busy={leave.isPending}
+        onClick={() => (elsewhere === null ? leave.mutate() : location.assign(elsewhere))}
+      />
+      {fault && <Banner level="critical" title={fault.message} />}
+    </>
+  );
+}
+
+/** Somebody has signed out here, and may still be signed in at the provider: the next one at this machine, too. */
+function SignedOutHere({
+  name = 'the provider',
+  url,
+}: {
+  readonly name?: string | undefined;
+  readonly url: string;
+}) {
+  return (
+    <div className="mb-5">
+      <Banner level="info" title="You are signed out here">
+        {name} may still know you in this browser.{' '}
+        <a className="link rounded-sm" href={url} rel="noreferrer">
+          Sign out of {name}, too
+        </a>
+      </Banner>
+    </div>
+  );
+}
+
 function PasskeySignIn() {
   const signIn = useDoing(signInWithPasskey, { quiet: true, onDone: setSession });
   return (
-    <div className="mt-3 space-y-3">
+    <div className="space-y-3">
       <Button
         icon={Fingerprint}
         label="Sign in with a passkey"

@@ -109,8 +109,12 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
     countColumn({ header: 'Passkeys', width: '5.5rem' }, ({ passkeys }) => passkeys),
     {
       header: 'Second factor',
-      cell: ({ hasPassword, secondFactor }) =>
-        !hasPassword ? (
+      cell: ({ provider, hasPassword, secondFactor }) =>
+        provider !== null ? (
+          <span className="truncate text-soft" title={`Signs in with ${provider}`}>
+            at {new URL(provider).host}
+          </span>
+        ) : !hasPassword ? (
           <Badge tone="warn">Has no password yet</Badge>
         ) : secondFactor ? (
           <StatusBadge status="on" />
@@ -138,16 +142,22 @@ function UserMenu({
   readonly isOwn: boolean;
   readonly open: (opened: Opened) => void;
 }) {
-  const { name, disabled, secondFactor, passkeys, sessions } = user;
+  const { name, provider, disabled, secondFactor, passkeys, sessions } = user;
   const enable = useAct('updateUser', { done: `${name} may sign in again` });
+  // Their provider decides about them, and nobody does this to themselves.
+  if (isOwn && provider !== null) return null;
   return (
     <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${name}`} small />}>
-      <MenuItem icon={UserCog} label="Change role" onSelect={() => open({ role: user })} />
-      <MenuItem
-        icon={KeyRound}
-        label="New password link"
-        onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}
-      />
+      {provider === null && (
+        <>
+          <MenuItem icon={UserCog} label="Change role" onSelect={() => open({ role: user })} />
+          <MenuItem
+            icon={KeyRound}
+            label="New password link"
+            onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}
+          />
+        </>
+      )}
       {secondFactor && !isOwn && (
         <MenuItem icon={ShieldOff} label="Take second factor away" onSelect={() => askToTakeFactor(user)} />
       )}
