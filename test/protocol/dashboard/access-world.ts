@@ -32,9 +32,9 @@ export interface Reply<Body> {
   readonly body: Body & { readonly code: string; readonly detail: string };
 }
 
-/** Starts one for the test that calls it. Proxies on 127.0.0.1 are trusted, so that browsers come from anywhere. */
-export async function startAccess() {
-  const clock = new ManualClock();
+/** Starts one for the test that calls it, at that time. Proxies on 127.0.0.1 are trusted, so that browsers come from anywhere. */
+export async function startAccess(epoch?: number) {
+  const clock = new ManualClock(epoch);
   const { accounts, journal } = openSqlite(':memory:');
   const logged: { readonly event: string; readonly fields: object | undefined }[] = [];
   const write = (event: string, fields?: object) => void logged.push({ event, fields });
