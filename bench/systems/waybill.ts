@@ -55,7 +55,9 @@ export function startWaybill(
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
   const taking = threads === 1 ? '' : `threads: { ingest: ${threads} }\n`;
   const events = `events: { keep: ${eventsKept} }\nretention: { requests_days: ${requestsDays} }\n`;
-  return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}${secrets}`, ['out']);
+  return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}${secrets}`, [
+    'out',
+  ]);
 }
 
 /**

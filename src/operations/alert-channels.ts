@@ -131,8 +131,7 @@ export const ALERT_CHANNEL_OPERATIONS = {
     ],
   }),
   addAlertChannel: operation({
-    meaning:
-      'Adds a channel, which is told of alerts from now on, those that fire already among them.',
+    meaning: 'Adds a channel, which is told of alerts from now on, those that fire already among them.',
     access: changes({
       words: 'Added a channel of alerts',
       subject: 'name',
