@@ -6,7 +6,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 // @ts-expect-error: it comes without types.
 import untyped from 'oidc-provider';
-import { createAuthority, createCertificate } from './certificate.ts';
+import { systemRandom } from '../../src/lib/random.ts';
+import { createSelfSigned } from '../../src/tls/self-signed.ts';
 import { freePort } from './free-port.ts';
 
 const Provider = untyped as new (issuer: string, configuration: object) => { callback(): RequestListener };
@@ -25,11 +26,13 @@ export interface RealProvider {
 
 /** Starts one that returns to this address. */
 export async function startRealProvider(redirectUri: string): Promise<RealProvider> {
-  const authority = createAuthority();
-  const { key, cert } = createCertificate({ hosts: ['localhost', '127.0.0.1'], issuer: authority });
+  const day = 86_400_000;
+  const [notBefore, notAfter] = [Date.now() - day, Date.now() + 9 * day];
+  // As our own, which browsers take.
+  const { key, cert } = createSelfSigned({ hosts: ['localhost'], notBefore, notAfter, random: systemRandom });
   const folder = mkdtempSync(join(tmpdir(), 'waybill-provider-'));
   const caFile = join(folder, 'ca.pem');
-  writeFileSync(caFile, authority.cert);
+  writeFileSync(caFile, cert);
   const groups = new Map<string, readonly string[]>();
   const port = await freePort();
   const issuer = `https://localhost:${port}`;

@@ -20,9 +20,17 @@ export function Gate({ children }: { readonly children: ReactNode }) {
   const view = useSessionView();
   const token = useRouterState({ select: ({ location }) => setUpToken(location) });
   const [isReturning, setReturning] = useState(hasReturned);
-  const onDone = useCallback(() => setReturning(false), []);
+  const [trouble, setTrouble] = useState<Error>();
+  const onDone = useCallback((fault?: Error) => {
+    setTrouble(fault);
+    setReturning(false);
+  }, []);
   const isSignedIn = view.data?.state === 'signed_in';
-  useEffect(() => (isSignedIn ? startLive() : undefined), [isSignedIn]);
+  useEffect(() => {
+    if (!isSignedIn) return;
+    setTrouble(undefined);
+    return startLive();
+  }, [isSignedIn]);
   if (!view.data)
     return (
       <Outside>
@@ -33,7 +41,7 @@ export function Gate({ children }: { readonly children: ReactNode }) {
     return (
       <Outside>
         <Suspense fallback={<LoadingState lines={3} />}>
-          <ReturningPage view={view.data} onDone={onDone} />
+          <ReturningPage onDone={onDone} />
         </Suspense>
       </Outside>
     );
@@ -49,7 +57,7 @@ export function Gate({ children }: { readonly children: ReactNode }) {
         {view.data.state === 'setup' || token !== null ? (
           <SetUpPage view={view.data} token={token} />
         ) : (
-          <SignInPage view={view.data} />
+          <SignInPage view={view.data} trouble={trouble} />
         )}
       </Suspense>
     </Outside>

@@ -20,7 +20,13 @@ type Provider = NonNullable<Anonymous['provider']>;
  * Signs someone in: by name and password, then by a code of the second factor where they have one; by a passkey, which
  * needs neither; or with an identity provider. `trouble`: why the provider's answer did not.
  */
-export function SignInPage({ view, trouble }: { readonly view: SessionView; readonly trouble?: Error }) {
+export function SignInPage({
+  view,
+  trouble,
+}: {
+  readonly view: SessionView;
+  readonly trouble: Error | undefined;
+}) {
   useTitle('Sign in');
   return view.state === 'second_factor' ? (
     <SecondFactor />
