@@ -59,7 +59,11 @@ export const SIGN_IN_SETTINGS = {
     ),
   ),
   'sign_in.oidc.client_id': outside(
-    live(orNull(oneLine(500)), null, 'The id under which the provider knows this dashboard.'),
+    live(
+      orNull(oneLine(500), 'nobody signs in with a provider'),
+      null,
+      'The id under which the provider knows this dashboard.',
+    ),
   ),
   'sign_in.oidc.client_secret': outside({
     ...live(

@@ -99,7 +99,7 @@ export const MAX_OPEN_ALERTS = 500;
 /** A condition must not hold for this long before its alert is over: what comes and goes is one alert. */
 export const CLEAR_MS = 60_000;
 /** What cannot be measured for so long is given up: a node that does not come back, and what was wrong with it. */
-export const GIVEN_UP_MS = 86_400_000;
+const GIVEN_UP_MS = 86_400_000;
 /** How long an ended alert is remembered for its cool-down: as long as that may be. */
 export const REMEMBERED_MS = 86_400_000;
 /** What an alert says is written anew at most this often. */
