@@ -55,7 +55,7 @@ withAndWithoutServer(
     });
 
     test('what is no report is refused with the reason', async () => {
-      const wrong = file('b.gz', {}, () => gzipSync('<html/>'));
+      const wrong = file('b.gz', {}, () => gzipSync('<?xml version="1.0"?><html></html>'));
       const { status, err } = await dmarc('import', wrong);
       expect([status, err]).toEqual([
         2,
