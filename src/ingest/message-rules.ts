@@ -1,9 +1,10 @@
 import type { Parsed } from '../domain/address-entry.ts';
 import { BOX_RULE, isBox } from '../domain/box.ts';
-import { isTag, PRIORITIES, type Priority } from '../domain/message.ts';
+import { isTag, PRIORITIES, type Priority, type TlsDemand } from '../domain/message.ts';
 import { streamKey } from '../domain/suppression.ts';
 import { parseTimestamp } from '../lib/clock.ts';
 import { listIdOf } from '../mail/field-values.ts';
+import type { FieldSpan } from '../mail/header-block.ts';
 import type { Fault } from '../mail/headers.ts';
 
 /** Rules for what a client may ask for besides its message (contract §2), over HTTP and SMTP alike. */
@@ -94,6 +95,23 @@ export function ignoresSuppression(text: string | null): boolean | null {
 /** The stream of a message: the one that was asked for, else its list by the List-ID field, else none. */
 export function streamOf(asked: string | null, listId: string | null | undefined): string | null {
   return asked ?? (listId ? streamKey(listIdOf(listId)) : null);
+}
+
+const TLS_REQUIRED = 'tls-required';
+/** The only value of that field. */
+const NO = /^\s*no\s*$/i;
+
+/**
+ * What a message demands of the way, as a part of its submission. REQUIRETLS outranks the header field TLS-Required (RFC
+ * 8689 §4.1). A field that is given twice, or says anything but `No`, says nothing.
+ */
+export function tlsDemandOf(
+  requireTls: boolean,
+  fields: readonly Pick<FieldSpan, 'lowerName' | 'value'>[],
+): { readonly tls?: TlsDemand } {
+  if (requireTls) return { tls: 'required' };
+  const [field, another] = fields.filter(({ lowerName }) => lowerName === TLS_REQUIRED);
+  return field !== undefined && another === undefined && NO.test(field.value) ? { tls: 'optional' } : {};
 }
 
 /** The fault of a box's name; null if it is valid. */

@@ -17,8 +17,7 @@ import {
   readFinished,
 } from '../../mail/finished.ts';
 import { changeHeader, fieldValue, readLooseHeader } from '../../mail/header-block.ts';
-import { tlsDemandOf } from '../../mail/tls-required.ts';
-import { boxFault, SUPPRESSION_VALUES, streamOf, TWO_BOXES } from '../message-rules.ts';
+import { boxFault, SUPPRESSION_VALUES, streamOf, TWO_BOXES, tlsDemandOf } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import {
   checkAddresses,

@@ -8,8 +8,7 @@ import { addressWords } from '../../mail/field.ts';
 import { withDecodedName } from '../../mail/field-values.ts';
 import { effectiveMessageId, findHeader } from '../../mail/headers.ts';
 import { type Attachment, checkAttachment, UNKNOWN_TYPE } from '../../mail/part.ts';
-import { tlsDemandOf } from '../../mail/tls-required.ts';
-import { streamOf, tooMany } from '../message-rules.ts';
+import { streamOf, tlsDemandOf, tooMany } from '../message-rules.ts';
 import type { Call } from './call.ts';
 import {
   type Addresses,

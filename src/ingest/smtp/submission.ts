@@ -11,10 +11,9 @@ import {
   recipientKinds,
 } from '../../mail/handed-in.ts';
 import { fieldValue } from '../../mail/header-block.ts';
-import { tlsDemandOf } from '../../mail/tls-required.ts';
 import { receivedHeader, type Trace } from '../../mail/trace.ts';
 import type { TakenEnvelope } from '../../smtp/receiver/effect.ts';
-import { SUPPRESSION_SCOPE, streamOf } from '../message-rules.ts';
+import { SUPPRESSION_SCOPE, streamOf, tlsDemandOf } from '../message-rules.ts';
 import { type UnsubscribeTerms, withOwnCopies } from '../unsubscribing.ts';
 import { type Instructions, isInstruction, NO_INSTRUCTIONS, readInstructions } from './instructions.ts';
 import type { MessageLimits } from './options.ts';

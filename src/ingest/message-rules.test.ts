@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { tlsDemandOf } from './tls-required.ts';
+import { tlsDemandOf } from './message-rules.ts';
 
 const header = (...values: string[]) => values.map((value) => ({ lowerName: 'tls-required', value }));
 const SUBJECT = { lowerName: 'subject', value: 'No' };
