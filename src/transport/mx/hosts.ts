@@ -23,7 +23,7 @@ import { isPublicAddress } from '../../lib/network.ts';
 import type { Random } from '../../lib/random.ts';
 import type { SourceAddresses } from '../smtp/dial.ts';
 import type { Trace } from '../smtp/trace.ts';
-import { byName, decideSecurity, type HostSecurity } from './security.ts';
+import { byName, decideSecurity, type HostSecurity, VERIFIED } from './security.ts';
 
 interface HostFinderParts {
   readonly settings: MxSettings;
@@ -144,8 +144,6 @@ export class HostFinder {
     return literal ? rejected('private_address', '5.4.4', text) : deferred('private_address', '4.4.4', text);
   }
 }
-
-const VERIFIED: HostSecurity['way'] = { tls: 'required', trust: { kind: 'name' } };
 
 function plain(tls: 'opportunistic' | 'required'): HostSecurity['way'] {
   return { tls, trust: { kind: 'any' } };

@@ -28,6 +28,9 @@ export interface SecurityQuestion {
   readonly requireTls: boolean;
 }
 
+/** Encrypted, to a server whose certificate is valid for its name. */
+export const VERIFIED = { tls: 'required', trust: { kind: 'name' } } as const;
+
 /** The decision, and its basis. */
 export interface HostSecurity {
   readonly kind: 'secured';
@@ -70,12 +73,14 @@ function byPolicy(
   dane: string | null,
 ): HostSecurity | DnsRefusal {
   const { domain, host, sts, requireTls } = question;
+  const isEnforced = sts.kind === 'policy' && sts.policy.mode === 'enforce';
+  if (isEnforced && !matchesPolicy(sts.policy, host)) return notNamed([host], domain);
   if (requireTls && !isVouchedFor(question)) return notVouchedFor(question);
-  if (requireTls) return { kind: 'secured', way: { tls: 'required', trust: { kind: 'name' } }, dane };
-  if (sts.kind === 'none' || sts.policy.mode !== 'enforce')
-    return { kind: 'secured', way: { tls, trust: { kind: 'any' } }, dane };
-  if (!matchesPolicy(sts.policy, host)) return notNamed([host], domain);
-  return { kind: 'secured', way: { tls: 'required', trust: { kind: 'name' } }, dane };
+  return {
+    kind: 'secured',
+    way: isEnforced || requireTls ? VERIFIED : { tls, trust: { kind: 'any' } },
+    dane,
+  };
 }
 
 /**

@@ -86,6 +86,14 @@ describe('a host is proved', () => {
     expect(only(await rig.deliver()).kind).toBe('delivered');
   });
 
+  test('by no MX record alone where an enforced policy names other hosts, as for any mail', async () => {
+    const rig = await startAt(SAFE, policy('enforce', 'other.example'));
+    rig.dns.authenticated = true;
+    for (const result of [await rig.deliver(), await demand(rig)])
+      expect(only(result)).toMatchObject({ kind: 'deferred', cause: 'mta_sts_host', enhanced: '4.7.5' });
+    expect(rig.sink().connections).toBe(0);
+  });
+
   test('later, perhaps, where a policy cannot be had', async () => {
     const rig = await startAt(SAFE);
     rig.dns.fault('_mta-sts.example.net', ({ query, send }) =>
