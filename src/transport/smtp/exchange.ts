@@ -139,8 +139,11 @@ export class Exchange {
 }
 
 /** The end of a transaction as a transport's result. */
-export function resultOf(end: TransactionEnd, trace: Trace): TransportResult {
-  return { outcomes: end.outcomes, evidence: trace.evidence(), hopFailed: end.hopFailed, restMs: null };
+export function resultOf(
+  { outcomes, hopFailed }: Pick<TransactionEnd, 'outcomes' | 'hopFailed'>,
+  trace: Trace,
+): TransportResult {
+  return { outcomes, evidence: trace.evidence(), hopFailed, restMs: null };
 }
 
 /** The result when no session was opened: every recipient waits. */

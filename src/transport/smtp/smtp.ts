@@ -122,8 +122,7 @@ class SmtpTransport implements Transport {
       if (!(error instanceof HopFailure)) throw error;
       const refusal = demands ? refusalForLackOfTls(error) : null;
       if (refusal === null) return failedResult(error, job, trace, signal);
-      const outcomes = job.envelope.recipients.map(() => refusal);
-      return { outcomes, evidence: trace.evidence(), hopFailed: false, restMs: null };
+      return resultOf({ outcomes: job.envelope.recipients.map(() => refusal), hopFailed: false }, trace);
     }
   }
 
