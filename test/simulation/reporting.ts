@@ -21,7 +21,7 @@ export const REJECTED: Outcome = {
   reply: localReply('smtp_reply', '5.1.1', 'No such user'),
 };
 export const DEFERRED: Outcome = { kind: 'deferred', reply: localReply('smtp_reply', '4.7.1', 'Greylisted') };
-const TAKEN: Outcome = {
+export const TAKEN: Outcome = {
   kind: 'delivered',
   captured: false,
   reply: localReply('smtp_reply', '2.0.0', 'Ok'),
@@ -93,8 +93,8 @@ export function letter(
 
 type Node = ReturnType<typeof startReporting>;
 
-export async function hand(node: Node, submission: Submission): Promise<string> {
-  const [answer] = await node.engine.intake.accept([submission]);
+export async function hand({ engine }: Pick<Node, 'engine'>, submission: Submission): Promise<string> {
+  const [answer] = await engine.intake.accept([submission]);
   if (answer?.kind !== 'accepted') throw new Error(`not accepted: ${answer?.kind}`);
   return answer.id;
 }

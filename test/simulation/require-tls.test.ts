@@ -1,28 +1,19 @@
 /** A demand of TLS on the way of a message: every attempt, the next relay, and the report on it (RFC 8689). */
 import { expect, test } from 'vitest';
 import { NO_EVIDENCE } from '../../src/domain/attempt.ts';
-import type { TlsDemand } from '../../src/domain/message.ts';
+import type { Submission, TlsDemand } from '../../src/domain/message.ts';
 import { localReply, type Outcome } from '../../src/domain/outcome.ts';
-import type { ProviderSettings, Relay } from '../../src/domain/relay.ts';
+import type { Relay } from '../../src/domain/relay.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import { startNode } from './one-node.ts';
-import { hand, letter, OURS, SENDER, started } from './reporting.ts';
+import { DEFERRED, hand, letter, OURS, SENDER, started, TAKEN } from './reporting.ts';
 import { relayNamed, submissionNamed } from './scene.ts';
 
-const PROVIDER: ProviderSettings = {
+const PROVIDER: Relay = {
+  ...relayNamed('out'),
   type: 'webhook',
-  endpoint: 'https://hook.example',
-  allowPrivate: false,
-  secret: 'x',
+  provider: { type: 'webhook', endpoint: 'https://hook.example', allowPrivate: false, secret: 'x' },
 };
-const TAKEN: Outcome = {
-  kind: 'delivered',
-  captured: false,
-  reply: localReply('smtp_reply', '2.0.0', 'Ok'),
-  providerMessageId: null,
-  dsnPassed: false,
-};
-const LATER: Outcome = { kind: 'deferred', reply: localReply('smtp_reply', '4.7.1', 'Greylisted') };
 const LACKS: Outcome = {
   kind: 'rejected',
   reply: localReply('no_requiretls', '5.7.30', 'No'),
@@ -56,18 +47,17 @@ async function startedWith(answers: Readonly<Record<'out' | 'other', readonly Ou
   node.engine.relays.put(out, hop('out'));
   node.engine.relays.put(relayNamed('other'), hop('other'));
   await node.started;
-  const send = async (tls?: TlsDemand) => {
-    const submission = { ...submissionNamed('x', 1), ...(tls !== undefined && { tls }) };
-    const [answer] = await node.engine.intake.accept([submission]);
+  const send = async (more: Partial<Submission> = {}) => {
+    const id = await hand(node, { ...submissionNamed('x', 1), ...more });
     await node.run(60_000);
-    return (await node.views.message(answer?.kind === 'accepted' ? answer.id : ''))?.message;
+    return (await node.views.message(id))?.message;
   };
   return { ...node, asked, send };
 }
 
 test.each(['required', 'optional'] as const)('%s: every attempt and every relay hears of it', async (tls) => {
-  const node = await startedWith({ out: [LATER, LACKS], other: [LATER] }, relayNamed('out'));
-  expect(await node.send(tls)).toMatchObject({ status: 'delivered', tls });
+  const node = await startedWith({ out: [DEFERRED, LACKS], other: [DEFERRED] }, relayNamed('out'));
+  expect(await node.send({ tls })).toMatchObject({ status: 'delivered', tls });
   expect(node.asked).toEqual([
     ['out', tls],
     ['other', tls],
@@ -83,20 +73,24 @@ test('other mail demands nothing', async () => {
 });
 
 test('a provider is not asked: the next relay is, and mail without the demand goes as ever', async () => {
-  const provider: Relay = { ...relayNamed('out'), type: 'webhook', provider: PROVIDER };
-  const node = await startedWith({ out: [], other: [] }, provider);
-  expect(await node.send('required')).toMatchObject({ status: 'delivered', relay: 'other' });
-  expect(await node.send('optional')).toMatchObject({ status: 'delivered', relay: 'out' });
+  const node = await startedWith({ out: [], other: [] }, PROVIDER);
+  expect(await node.send({ tls: 'required' })).toMatchObject({ status: 'delivered', relay: 'other' });
+  expect(await node.send({ tls: 'optional' })).toMatchObject({ status: 'delivered', relay: 'out' });
   expect(node.asked).toEqual([
     ['other', 'required'],
     ['out', 'optional'],
   ]);
 });
 
+test('a provider is asked to take a report, which would be lost', async () => {
+  const node = await startedWith({ out: [], other: [] }, PROVIDER);
+  const envelope = { ...submissionNamed('x', 1).envelope, reversePath: '' };
+  expect(await node.send({ tls: 'required', envelope })).toMatchObject({ status: 'delivered', relay: 'out' });
+});
+
 test('where no relay can, it fails at once, and says why', async () => {
-  const provider: Relay = { ...relayNamed('out'), type: 'webhook', provider: PROVIDER };
-  const node = await startedWith({ out: [], other: [LACKS] }, provider);
-  const message = await node.send('required');
+  const node = await startedWith({ out: [], other: [LACKS] }, PROVIDER);
+  const message = await node.send({ tls: 'required' });
   expect(message).toMatchObject({ status: 'failed', outcome: 'rejected', attempts: 2 });
   expect(message?.lastError).toMatchObject({ code: 'no_requiretls', enhancedCode: '5.7.30' });
 });
