@@ -5,6 +5,7 @@ import { parseAddress } from '../../src/domain/mailbox.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
 import type { MessageContext } from '../../src/ingest/smtp/submission.ts';
 import type { ReversePath } from '../../src/smtp/receiver/effect.ts';
+import { NO_MAIL_PARAMETERS } from '../../src/smtp/receiver/parameters.ts';
 
 /** What is known besides. */
 export const CONTEXT: MessageContext = {
@@ -36,19 +37,11 @@ export function boundTo(senderDomain: string, tags: readonly string[] = []): Ori
 /** The mailbox of an address. */
 export function mailboxOf(address: string) {
   const parsed = parseAddress(address);
-  return parsed.ok ? parsed.value : null;
+  if (!parsed.ok) throw new Error(`no address: ${address}`);
+  return parsed.value;
 }
 
-/** A reverse-path without parameters. */
+/** A reverse-path without parameters; `''` for `<>`. */
 export function reversePathOf(address: string): ReversePath {
-  const parameters = {
-    sizeBytes: null,
-    body: null,
-    utf8: false,
-    ret: null,
-    envid: null,
-    auth: null,
-    requireTls: false,
-  };
-  return { mailbox: mailboxOf(address), ...parameters };
+  return { mailbox: address === '' ? null : mailboxOf(address), ...NO_MAIL_PARAMETERS };
 }

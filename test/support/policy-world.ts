@@ -1,12 +1,12 @@
 import type { ApiKey, NamedSource } from '../../src/domain/key.ts';
-import { parseAddress } from '../../src/domain/mailbox.ts';
 import type { Origin } from '../../src/ingest/smtp/origin.ts';
 import { Policy } from '../../src/ingest/smtp/policy.ts';
 import type { Refusal } from '../../src/ingest/smtp/refusal.ts';
 import type { Credentials } from '../../src/smtp/receiver/auth-exchange.ts';
-import type { ForwardPath, ReversePath } from '../../src/smtp/receiver/effect.ts';
+import type { ForwardPath } from '../../src/smtp/receiver/effect.ts';
 import { formatReply } from '../../src/smtp/receiver/session-reply.ts';
 import { cidrs } from './cidrs.ts';
+import { mailboxOf, reversePathOf } from './handing-in.ts';
 import { IngestWorld } from './ingest-world.ts';
 import { RecordingDesk } from './recording-desk.ts';
 import { smtpTestOptions } from './smtp-options.ts';
@@ -14,16 +14,6 @@ import { NO_LINKS } from './unsubscribe-terms.ts';
 
 /** What the policy says no with: `reason code text`, the reason `-` where nobody was denied; null for yes. */
 export type Said = string | null;
-
-const NO_MAIL_PARAMETERS = {
-  sizeBytes: null,
-  body: null,
-  utf8: false,
-  ret: null,
-  envid: null,
-  auth: null,
-  requireTls: false,
-};
 
 /** The policy of the SMTP listener over a real keyring, without sockets. */
 export class PolicyWorld extends IngestWorld {
@@ -63,9 +53,7 @@ export class PolicyWorld extends IngestWorld {
 
   /** MAIL from this address (`''` for `<>`), by who is at `origin`. */
   mail(origin: Origin | string, address = 'a@example.com'): Said {
-    const mailbox = address === '' ? null : mailboxOf(address);
-    const path: ReversePath = { mailbox, ...NO_MAIL_PARAMETERS };
-    return said(this.policy.mail(this.at(origin), path));
+    return said(this.policy.mail(this.at(origin), reversePathOf(address)));
   }
 
   /** So many MAILs; gives the first refusal's number and what it said. */
@@ -124,12 +112,6 @@ export class PolicyWorld extends IngestWorld {
     this.stop();
     await this.stores.store.close();
   }
-}
-
-function mailboxOf(address: string) {
-  const parsed = parseAddress(address);
-  if (!parsed.ok) throw new Error(`no address: ${address}`);
-  return parsed.value;
 }
 
 function said(refusal: Refusal | null): Said {

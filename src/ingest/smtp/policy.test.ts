@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { cidrs } from '../../../test/support/cidrs.ts';
+import { mailboxOf, reversePathOf } from '../../../test/support/handing-in.ts';
 import { PolicyWorld } from '../../../test/support/policy-world.ts';
-import { parseAddress } from '../../domain/mailbox.ts';
 
 const STRANGER = '192.0.2.7';
 const RELAY_REFUSED =
@@ -242,19 +242,8 @@ test('a recipient that asks to be suppressed is refused where the list is told o
   world.options.settings.suppressed = 'refuse';
   const refused = async (mode: 'test' | 'live', address: string) => {
     const origin = await world.keyed({ id: `key_${mode}`, name: mode, mode });
-    const parsed = parseAddress(address);
-    const path = { mailbox: parsed.ok ? parsed.value : null, notify: null, orcpt: null };
-    const reverse = {
-      mailbox: null,
-      sizeBytes: null,
-      body: null,
-      utf8: false,
-      ret: null,
-      envid: null,
-      auth: null,
-      requireTls: false,
-    };
-    return (await world.policy.suppressed(origin, path, reverse))?.denied ?? null;
+    const path = { mailbox: mailboxOf(address), notify: null, orcpt: null };
+    return (await world.policy.suppressed(origin, path, reversePathOf('')))?.denied ?? null;
   };
   expect(await refused('test', 'suppressed@shop.test')).toBe('suppressed');
   expect(await refused('live', 'suppressed@shop.test')).toBeNull();

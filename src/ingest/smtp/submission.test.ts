@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { reversePathOf } from '../../../test/support/handing-in.ts';
+import { mailboxOf, reversePathOf } from '../../../test/support/handing-in.ts';
 import type { ApiKey, NamedSource } from '../../domain/key.ts';
-import { type Mailbox, parseAddress } from '../../domain/mailbox.ts';
 import type { Submission } from '../../domain/message.ts';
 import { MAX_HANDED_IN_HEADER } from '../../mail/handed-in.ts';
 import type { ForwardPath, ReversePath, TakenEnvelope } from '../../smtp/receiver/effect.ts';
@@ -54,14 +53,8 @@ const TRACE =
   'Received: from client.test ([192.0.2.7]) by mail.example.com\r\n with ESMTPSA id msg_01 for <b@y.test>; Fri, 20 Nov 2026 11:15:00 +0000\r\n';
 const WHOLE = 'Date: Fri, 20 Nov 2026 10:00:00 +0000\r\nMessage-ID: <1@x.test>\r\n';
 
-function mailbox(address: string): Mailbox {
-  const parsed = parseAddress(address);
-  if (!parsed.ok) throw new Error(parsed.detail);
-  return parsed.value;
-}
-
 function to(address: string | null, parameters: Partial<ForwardPath> = {}): ForwardPath {
-  return { mailbox: address === null ? null : mailbox(address), notify: null, orcpt: null, ...parameters };
+  return { mailbox: address === null ? null : mailboxOf(address), notify: null, orcpt: null, ...parameters };
 }
 
 function envelope(
@@ -395,4 +388,12 @@ describe('reports may go to', () => {
   test('nobody at the null reverse-path', () => {
     expect(reportable(BOUND, null)).toBe(false);
   });
+});
+
+test('what is demanded of TLS is what MAIL says, else what the header says', () => {
+  const demandOf = (header: string, requireTls = false) =>
+    submit(`${header}\r\n\r\nx\r\n`, STRANGER, envelope('a@x.test', [to('b@y.test')], { requireTls })).tls;
+  expect(demandOf('TLS-Required: No', true)).toBe('required');
+  expect(demandOf('TLS-Required: No')).toBe('optional');
+  expect(demandOf('Subject: x')).toBeUndefined();
 });

@@ -45,7 +45,8 @@ const VALID: Readonly<Record<string, string>> = {
   NOTIFY: 'NEVER, or a list of SUCCESS, FAILURE and DELAY',
   ORCPT: `a type, a semicolon and an address in xtext, ${MAX_ORCPT} characters at most (RFC 3461)`,
 };
-const NO_MAIL_PARAMETERS: MailParameters = {
+/** Those of MAIL without any. */
+export const NO_MAIL_PARAMETERS: MailParameters = {
   sizeBytes: null,
   body: null,
   utf8: false,
