@@ -8,10 +8,10 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { silentLog } from '../../../src/lib/log.ts';
 import { createSmtpTransport } from '../../../src/transport/smtp/smtp.ts';
 import { startBlackHole } from '../../peers/black-hole.ts';
-import { createAuthority, createCertificate } from '../../peers/certificate.ts';
 import { freePort } from '../../peers/free-port.ts';
 import { HANG, SINK_EXTENSIONS, type SinkAction, type SinkScript } from '../../peers/smtp-sink-script.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { authority, bad, good } from './certificates.ts';
 import {
   advanceUntil,
   deliver,
@@ -24,8 +24,6 @@ import {
   startRig,
 } from './rig.ts';
 
-const authority = createAuthority();
-const certificate = createCertificate({ hosts: ['127.0.0.1'], issuer: authority });
 const MINUTE = 60_000;
 const CHUNKING = [...SINK_EXTENSIONS, 'CHUNKING'];
 const LARGE = [Buffer.from('Subject: large\r\n\r\n'), linesOf(400_000)];
@@ -189,15 +187,10 @@ test('a port where nobody listens: it waits, and the hop is ill', async () => {
 });
 
 describe('the way is not as safe as it must be', () => {
-  const required: RigOptions = { sink: { tls: 'starttls', certificate }, smtp: { tls: 'required' } };
+  const required: RigOptions = { sink: { tls: 'starttls', certificate: good }, smtp: { tls: 'required' } };
   const STRIPPED: SinkScript = { EHLO: '250-sink.example\r\n250 PIPELINING' };
   const INJECTED: SinkScript = {
     STARTTLS: '220 2.0.0 go\r\n250-evil.example\r\n250 SIZE 1\r\n235 2.7.0 welcome\r\n250 2.1.0 taken',
-  };
-  const certificates = {
-    expired: createCertificate({ hosts: ['127.0.0.1'], issuer: authority, expired: true }),
-    'for another name': createCertificate({ hosts: ['other.example'], issuer: authority }),
-    'self-signed': createCertificate({ hosts: ['127.0.0.1'] }),
   };
 
   test('STARTTLS stripped while it is required: nothing is said', async () => {
@@ -218,8 +211,8 @@ describe('the way is not as safe as it must be', () => {
     expect(rig.sink.messages).toMatchObject([{ tls: true }]);
   });
 
-  test.each(Object.entries(certificates))('a certificate that is %s: nothing is said', async (_what, bad) => {
-    const rig = await startRig({ ...required, sink: { ...required.sink, certificate: bad } });
+  test.each(Object.entries(bad))('a certificate that is %s: nothing is said', async (_what, certificate) => {
+    const rig = await startRig({ ...required, sink: { ...required.sink, certificate } });
     expect(only(await rig.deliver())).toMatchObject({
       kind: 'deferred',
       cause: 'tls_failed',

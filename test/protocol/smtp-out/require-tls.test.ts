@@ -1,17 +1,10 @@
 /** REQUIRETLS by a smarthost (RFC 8689): what it must prove and promise, and what other mail gets of that. */
 import { setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { type Certificate, createAuthority, createCertificate } from '../../peers/certificate.ts';
 import { SINK_EXTENSIONS, type SinkAction, type SmtpSinkOptions } from '../../peers/smtp-sink-script.ts';
+import { authority, bad, good } from './certificates.ts';
 import { only, type Rig, startRig } from './rig.ts';
 
-const authority = createAuthority();
-const good = createCertificate({ hosts: ['127.0.0.1'], issuer: authority });
-const bad: Readonly<Record<string, Certificate>> = {
-  'self-signed': createCertificate({ hosts: ['127.0.0.1'] }),
-  expired: createCertificate({ hosts: ['127.0.0.1'], issuer: authority, expired: true }),
-  'for another name': createCertificate({ hosts: ['other.example'], issuer: authority }),
-};
 const PROMISING = [...SINK_EXTENSIONS, 'REQUIRETLS'];
 
 beforeAll(() => setDefaultCACertificates([authority.cert]));

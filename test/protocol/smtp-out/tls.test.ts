@@ -2,16 +2,9 @@
 import { setDefaultCACertificates } from 'node:tls';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { TlsMode } from '../../../src/domain/relay.ts';
-import { type Certificate, createAuthority, createCertificate } from '../../peers/certificate.ts';
+import { createCertificate } from '../../peers/certificate.ts';
+import { authority, bad, good } from './certificates.ts';
 import { advanceUntil, only, startRig } from './rig.ts';
-
-const authority = createAuthority();
-const good = createCertificate({ hosts: ['127.0.0.1'], issuer: authority });
-const bad: Readonly<Record<string, Certificate>> = {
-  'self-signed': createCertificate({ hosts: ['127.0.0.1'] }),
-  expired: createCertificate({ hosts: ['127.0.0.1'], issuer: authority, expired: true }),
-  'for another name': createCertificate({ hosts: ['other.example'], issuer: authority }),
-};
 
 beforeAll(() => setDefaultCACertificates([authority.cert]));
 
