@@ -182,7 +182,7 @@ const NOT_BY_PROVIDERS: Outcome = {
   reply: localReply(
     'no_requiretls',
     '5.7.30',
-    'The message demands TLS on the whole way (REQUIRETLS), which the API of a provider cannot promise',
+    'The message demands TLS all the way (REQUIRETLS), which the API of a provider cannot promise',
   ),
   hopBound: true,
 };

@@ -30,7 +30,7 @@ export interface MailPlan {
   readonly envelope: Envelope;
   readonly sizeBytes: number;
   readonly flags: BodyFlags;
-  /** The message demands TLS on the whole way (RFC 8689), which this session has. */
+  /** The message demands TLS all the way (RFC 8689), which this session has. */
   readonly requireTls: boolean;
   /** DATA waits for {@link Sender.permitted}: for contents too large to begin in vain. */
   readonly holdsData: boolean;

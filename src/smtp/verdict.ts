@@ -30,11 +30,11 @@ export const NO_UTF8 = localReply(
   '5.6.7',
   'The relay does not accept internationalised mail (SMTPUTF8)',
 );
-/** Why a message that demands TLS on the whole way cannot be sent. */
+/** Why a message that demands TLS all the way cannot be sent. */
 export const NO_REQUIRETLS = localReply(
   'no_requiretls',
   '5.7.30',
-  'The message demands TLS on the whole way, which the relay does not promise (REQUIRETLS)',
+  'The message demands TLS all the way, which the relay does not promise (REQUIRETLS)',
 );
 /** The outcome of a message not offered to this hop, which lacks something. Another may accept it. */
 export function notForThisHop(reply: Reply): Outcome {

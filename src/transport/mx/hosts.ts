@@ -49,7 +49,7 @@ export interface DomainHosts {
   readonly mxAuthenticated: boolean;
   /** Null where it does not apply. */
   readonly sts: MtaStsVerdict | null;
-  /** The message demands TLS on the whole way (RFC 8689). */
+  /** The message demands TLS all the way (RFC 8689). */
   readonly requireTls: boolean;
 }
 

@@ -24,7 +24,7 @@ export interface SecurityQuestion {
   readonly sts: MtaStsVerdict;
   /** The relay's own setting. */
   readonly tls: 'opportunistic' | 'required';
-  /** The message demands TLS on the whole way (RFC 8689). */
+  /** The message demands TLS all the way (RFC 8689). */
   readonly requireTls: boolean;
 }
 
@@ -94,7 +94,7 @@ function isVouchedFor({ domain, host, mxAuthenticated, sts }: SecurityQuestion):
 
 /** For good, unless the domain has a policy that could not be fetched. */
 function notVouchedFor({ domain, host, sts }: SecurityQuestion): DnsRefusal {
-  const text = `The message demands TLS on the whole way (REQUIRETLS), but neither DNSSEC nor an MTA-STS policy proves that ${host} is a server of ${domain}`;
+  const text = `The message demands TLS all the way (REQUIRETLS), but neither DNSSEC nor an MTA-STS policy proves that ${host} is a server of ${domain}`;
   if (sts.kind === 'none' && sts.why !== null)
     return deferred('requiretls_host', '4.7.10', `${text}: ${sts.why}`);
   return { ...rejected('requiretls_host', '5.7.10', text), hopBound: true };

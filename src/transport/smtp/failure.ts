@@ -58,7 +58,7 @@ export function tlsFailure(error: unknown, host: string): HopFailure {
 const CUT: ReadonlySet<string | null> = new Set(['ECONNRESET', 'EPIPE', 'ETIMEDOUT']);
 
 /**
- * The outcome of a message that demands TLS on the whole way, where the server has none, or not one that is
+ * The outcome of a message that demands TLS all the way, where the server has none, or not one that is
  * authenticated: it is not for this hop (RFC 8689 §4.2.1). Null for a failure that may pass.
  */
 export function refusalForLackOfTls({ reply, cause }: HopFailure): Outcome | null {

@@ -175,7 +175,7 @@ describe('suppression', () => {
 describe('requireTls', () => {
   const NO = { headers: { 'TLS-Required': 'No' } };
 
-  test('asks for TLS on the whole way, the header for the opposite, and nothing asks for nothing', async () => {
+  test('asks for TLS all the way, the header for the opposite, and nothing asks for nothing', async () => {
     expect((await accept({ requireTls: true })).tls).toBe('required');
     expect((await accept({ requireTls: true, ...NO })).tls).toBe('required');
     expect((await accept(NO)).tls).toBe('optional');

@@ -10,7 +10,7 @@ import { counted, waitingWords, wayIn } from './timeline.ts';
 
 /** What a message demands of the way. */
 const TLS_WORDS = {
-  required: 'Required on the whole way',
+  required: 'Required all the way',
   optional: 'Not required, whatever the domain says',
 };
 
