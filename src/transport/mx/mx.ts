@@ -96,7 +96,8 @@ class MxAttempt {
   #cameToUs = false;
   /** What the domain publishes; null where it does not apply, or before it is known. */
   #sts: DomainHosts['sts'] = null;
-  readonly #demand: TlsDemand | null;
+  /** A host was passed over because it was not as safe as it must be. */
+  #keptBack = false;
 
   constructor(
     means: MxMeans,
@@ -111,7 +112,6 @@ class MxAttempt {
     this.#resolver = resolver;
     this.#trace = trace;
     this.#job = job;
-    this.#demand = means.watch.isReport(job.messageId) ? 'optional' : (job.tls ?? null);
     this.#signal = signal;
     this.#pending = new Pending(job);
     this.#opening = new Deadline(means.terms.clock, () => this.#giveUp.abort());
@@ -127,10 +127,25 @@ class MxAttempt {
   }
 
   async #overHosts(): Promise<TransportResult> {
+    // A report on TLS goes whatever is wrong with TLS.
+    const isReport = this.#means.watch.isReport(this.#job.messageId);
+    for (const demand of isReport ? ROUNDS.report : ROUNDS[this.#job.tls ?? 'none']) {
+      const end = await this.#round(demand);
+      if (end !== null) return end;
+      if (!this.#keptBack) break;
+    }
+    return this.#end(this.#why);
+  }
+
+  /** Null: no host accepted it, and none is left. */
+  async #round(demand: TlsDemand | null): Promise<TransportResult | null> {
     const domain = await this.#timed(() =>
-      this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal, this.#demand),
+      this.#means.finder.hostsOf(domainOf(this.#job), this.#resolver, this.#signal, demand),
     );
     if (domain.kind !== 'domain') return this.#end(domain);
+    this.#why = null;
+    this.#connected = 0;
+    this.#cameToUs = false;
     this.#noteSts(domain);
     for (const { name } of domain.hosts.slice(0, MAX_LOOKED_UP)) {
       if (this.#stopped) return this.#end(STOPPED);
@@ -139,11 +154,11 @@ class MxAttempt {
       const end = await this.#tryHost(name, domain);
       if (end !== null) return end;
     }
-    for (const { way, dane } of this.#putOff) {
+    for (const { way, dane } of this.#putOff.splice(0)) {
       const end = await this.#tryWay(way, dane);
       if (end !== null) return end;
     }
-    return this.#end(this.#why);
+    return null;
   }
 
   /** The decision by the domain's policy, before any host is examined. */
@@ -203,7 +218,7 @@ class MxAttempt {
       if (!(error instanceof HopFailure)) throw error;
       this.#tellOf(way, error);
       if (this.#isOver && !this.#stopped) return this.#end(TIME_OVER);
-      const refusal = this.#demand === 'required' ? refusalForLackOfTls(error) : null;
+      const refusal = this.#job.tls === 'required' ? refusalForLackOfTls(error) : null;
       if (refusal !== null) return this.#skipUnsafe(refusal, host);
       if (NOT_CONNECTED.has(error.reply.cause)) this.#means.unreachable.note(way.destination.address ?? '');
       return this.#goOn(error.reply);
@@ -262,6 +277,7 @@ class MxAttempt {
   }
 
   #note(refusal: DnsRefusal): void {
+    this.#keptBack ||= KEPT_BACK.has(refusal.reply.cause);
     if (refusal.kind === 'deferred' || this.#why?.kind !== 'deferred') this.#why = refusal;
   }
 
@@ -298,6 +314,24 @@ const TIME_OVER = deferred(
   '4.4.1',
   `No server was ready for the message within ${MAX_OPENING_MS / 60_000} minutes`,
 );
+
+/**
+ * How the hosts are chosen, one round after the other. With TLS optional, what the domain publishes is followed if that is
+ * possible (RFC 8689 §4.2.2).
+ */
+const ROUNDS: Readonly<Record<TlsDemand | 'none' | 'report', readonly (TlsDemand | null)[]>> = {
+  none: [null],
+  required: ['required'],
+  optional: [null, 'optional'],
+  report: ['optional'],
+};
+/** Causes that mean a host that is not safe enough. */
+const KEPT_BACK: ReadonlySet<string> = new Set([
+  'tls_failed',
+  'timeout_tls',
+  'mta_sts_host',
+  'dane_lookup_failed',
+]);
 
 /** Causes that mean an unreachable address. */
 const NOT_CONNECTED: ReadonlySet<string> = new Set(['connect_refused', 'connect_failed', 'timeout_connect']);

@@ -164,6 +164,21 @@ describe('TLS-Required: No', () => {
     expect(rig.sink().messages).toMatchObject([{ tls: true }]);
   });
 
+  test('follows the policy where it can: a host that it names comes first, by a verified certificate', async () => {
+    const sinks = { '127.0.0.1': {}, '127.0.0.2': { ...SAFE, extensions: SINK_EXTENSIONS } };
+    const rig = await startMxRig({ sinks, ...policy('enforce', SECOND) });
+    rig.route('example.net', { [HOST]: '127.0.0.1', [SECOND]: '127.0.0.2' });
+    const { evidence } = await rig.deliver({ tls: 'optional' });
+    expect(evidence).toMatchObject({ host: SECOND, security: { verdict: 'verified', mtaSts: 'enforce' } });
+    expect(rig.sink().connections).toBe(0);
+  });
+
+  test('is tried once where TLS is not what fails', async () => {
+    const rig = await startAt({ script: { CONNECT: '421 4.3.2 busy' } });
+    expect(only(await rig.deliver({ tls: 'optional' })).kind).toBe('deferred');
+    expect(rig.sink().connections).toBe(1);
+  });
+
   test('does not outrank the operator, who requires TLS', async () => {
     const rig = await startAt({}, { mx: { tls: 'required' } });
     expect(only(await rig.deliver({ tls: 'optional' }))).toMatchObject({ cause: 'tls_failed' });
