@@ -158,6 +158,18 @@ test('what is not taken within two days is given up', async () => {
   ]);
 });
 
+test('a destination is given up with its report, also where the DNS is silent in the end', async () => {
+  rua('https://tls.example.net/v1');
+  here.state.postFails = 'refused';
+  await here.reporter.round(quiet);
+  here.state.dnsFails = true;
+  await here.clock.advance(2 * DAY_MS);
+  await here.reporter.round(quiet);
+  expect(await here.days()).toMatchObject([
+    { state: 'failed', targets: [{ state: 'failed', detail: 'refused' }] },
+  ]);
+});
+
 test('while mail is not accepted, or the DNS does not answer, a report waits', async () => {
   rua('mailto:tls@example.net');
   here.state.dnsFails = true;

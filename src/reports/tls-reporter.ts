@@ -5,7 +5,7 @@ import type { Resolver } from '../dns/resolver.ts';
 import { ownSubmission } from '../domain/message.ts';
 import type { TlsReport, TlsReportTarget } from '../domain/tls-report.ts';
 import type { Intake } from '../engine/contract.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, within } from '../lib/clock.ts';
 import { Few } from '../lib/few.ts';
 import type { Log } from '../lib/log.ts';
 import { composeTlsReport } from '../mail/tls-report.ts';
@@ -106,7 +106,9 @@ export class TlsReporter {
     const due = await store.dueTlsReports(now, BATCH);
     const tries = due.map((report) =>
       this.#few.run(async () => {
-        if (!signal.aborted) await store.saveTlsReport(await this.#within(report, terms, signal));
+        if (signal.aborted) return;
+        const tried = within(clock, DOMAIN_MS, signal, (over) => this.#send(report, terms, over));
+        await store.saveTlsReport(await tried);
       }),
     );
     // All of them, so that no try is under way when the next round begins.
@@ -114,26 +116,13 @@ export class TlsReporter {
     if (failed?.status === 'rejected') throw failed.reason;
   }
 
-  async #within(report: TlsReport, terms: TlsReportTerms, stopping: AbortSignal): Promise<TlsReport> {
-    const over = new AbortController();
-    const end = () => over.abort();
-    const done = new AbortController();
-    stopping.addEventListener('abort', end, { once: true });
-    void this.#deps.clock.sleep(DOMAIN_MS, done.signal).then(end);
-    try {
-      return await this.#send(report, terms, over.signal);
-    } finally {
-      done.abort();
-      stopping.removeEventListener('abort', end);
-    }
-  }
-
   /** The report after a try. */
   async #send(report: TlsReport, terms: TlsReportTerms, signal: AbortSignal): Promise<TlsReport> {
     const { day, domain } = report;
     const now = this.#deps.clock.wall();
-    const settled = (state: TlsReport['state'], targets: TlsReport['targets']): TlsReport => {
+    const settled = (state: TlsReport['state'], met: TlsReport['targets']): TlsReport => {
       const pause = RETRY_MS * 2 ** Math.min(report.tries, 6);
+      const targets = state === 'waiting' ? met : met.map(givenUp);
       return { ...report, state, targets, tries: report.tries + 1, nextAt: now + pause, updatedAt: now };
     };
     const isLate = now > (day + 1) * DAY_MS + GIVE_UP_MS;
@@ -153,7 +142,7 @@ export class TlsReporter {
     const sent = targets.some(({ state }) => state === 'sent');
     const state = waits && !isLate ? 'waiting' : sent ? 'sent' : 'failed';
     this.#deps.log.info('tls_report.tried', { domain, code: state, tries: report.tries + 1 });
-    return settled(state, state === 'waiting' ? targets : targets.map(givenUp));
+    return settled(state, targets);
   }
 
   async #sendTo(

@@ -50,7 +50,7 @@ async function plainOf(entry: ZipEntry | null, gzip: Buffer, maxOutputLength: nu
 
 /** Bytes in which an encoding is told, or seen. */
 const BEGINNING = 256;
-const DECLARED = /^\ufeff?\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/i;
+const DECLARED = /^\s*<\?xml[^>]*?\sencoding\s*=\s*["']([\w.:-]{1,40})["']/i;
 
 /** The first characters. */
 function beginningOf(bytes: Uint8Array): string {
