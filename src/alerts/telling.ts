@@ -75,7 +75,8 @@ async function post(
     url,
     headers: { ...headers, ...signed },
     body: bytes,
-    allowPrivate: deps.mayBePrivate(url),
+    // Of ntfy the URL of the topic is what operators list; posts go to the root of its server.
+    allowPrivate: deps.mayBePrivate(channel.url ?? url),
     secrets: partsOf(secret),
   };
   return errorOf(await postOutwards(outward, deps, signal), secret, channel);

@@ -139,6 +139,16 @@ test('a test says whether the channel took it', async () => {
   expect(got).toEqual(['alert.test', 'alert.test']);
 });
 
+test('a topic of ntfy that webhooks.private_urls lists is told of, though posts go to the root of its server', async () => {
+  const url = (await receiver((_request, response) => response.writeHead(200).end())).replace(
+    '/hook?a=b',
+    '/topic',
+  );
+  privateUrls = [url];
+  await operations.addAlertChannel({ name: 'phone', kind: 'ntfy', url });
+  expect(await operations.testAlertChannel({ which: 'phone' })).toMatchObject({ ok: true, error: null });
+});
+
 test('a rule is changed within its bounds, keeps what is not given, and is as declared again', async () => {
   const rule = 'mail_late';
   expect(await operations.changeAlertRule({ rule, threshold: 300 })).toMatchObject({
