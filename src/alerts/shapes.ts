@@ -23,7 +23,7 @@ export interface Post {
   readonly body: unknown;
 }
 
-/** What makes a request; `secret` is opened. Null: the channel lacks what it needs. */
+/** What makes a request; `secret` is opened, and empty where the channel has none. */
 type Shape = (telling: Telling, channel: AlertChannel, secret: string) => Post;
 
 const COLOURS: Readonly<Record<AlertSeverity | 'resolved', number>> = {
@@ -40,10 +40,12 @@ const PAGERDUTY_URL = 'https://events.pagerduty.com/v2/enqueue';
 /** By kind; mail is no post. */
 export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shape>> = {
   webhook: (telling, { url }) => ({ url: url ?? '', headers: {}, body: webhookBody(telling) }),
-  // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/: blocks are the message. `text` is what
-  // notifications show; Mattermost, which knows no blocks, shows that alone, so that all is in it, and finds mentions and
-  // Markdown there (https://docs.mattermost.com/developers/integrate/slash-commands/slack). Plain text has neither. https://docs.slack.dev/reference/block-kit/blocks/header-block: at most 150 characters;
-  // https://docs.slack.dev/reference/block-kit/blocks/section-block: 3,000.
+  // https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/: blocks are the message, in plain text, which
+  // has neither mentions nor Markdown. `text` is what notifications show. Mattermost knows no blocks and shows `text` alone,
+  // so all is in it, and finds mentions and Markdown there
+  // (https://docs.mattermost.com/developers/integrate/slash-commands/slack). A header has at most 150 characters
+  // (https://docs.slack.dev/reference/block-kit/blocks/header-block), a section 3,000
+  // (https://docs.slack.dev/reference/block-kit/blocks/section-block).
   slack: (telling, _channel, secret) => ({
     url: secret,
     headers: {},
@@ -212,7 +214,7 @@ function webhookBody({ kind, alert, server, now }: Telling) {
 }
 
 /** Hostile text as one line. */
-function oneLine(text: string): string {
+export function oneLine(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
 }
 

@@ -5,7 +5,7 @@ import type { Clock } from '../lib/clock.ts';
 import type { StoredChannel } from '../store/alerts.ts';
 import { postOutwards, signatureHeaders } from '../transport/providers/webhook-post.ts';
 import { type AlertMailDeps, mailAlert } from './mail.ts';
-import { type Post, SHAPES, type Telling } from './shapes.ts';
+import { oneLine, type Post, SHAPES, type Telling } from './shapes.ts';
 
 /** What it needs. */
 export interface TellingDeps extends AlertMailDeps {
@@ -84,7 +84,8 @@ async function post(
 
 /** What must not be read of a secret: of a URL its path, too, which is what answers repeat. */
 function partsOf(secret: string): readonly string[] {
-  if (secret === '' || !URL.canParse(secret)) return secret === '' ? [] : [secret];
+  if (secret === '') return [];
+  if (!URL.canParse(secret)) return [secret];
   const { pathname, search } = new URL(secret);
   return [secret, `${pathname}${search}`, pathname].filter((part) => part.length > 1);
 }
@@ -92,7 +93,7 @@ function partsOf(secret: string): readonly string[] {
 /** Of an answer its first words; never the secret, which some repeat. */
 function errorOf(tried: WebhookTry, secret: string, { kind }: AlertChannel): string | null {
   if (hasSucceeded(tried)) return null;
-  const said = tried.answer.replace(/[\p{C}\p{Zl}\p{Zp}]+/gu, ' ').trim();
+  const said = oneLine(tried.answer);
   const text = tried.error ?? `It answered ${tried.status}${said === '' ? '.' : `: ${said}`}`;
   const name = `(${CHANNEL_SECRETS[kind] ?? 'secret'})`;
   return partsOf(secret).reduce((shown, part) => shown.replaceAll(part, name), text);
