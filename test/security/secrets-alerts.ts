@@ -2,17 +2,15 @@
 import type { RequestOf } from '../../src/operations/table.ts';
 import { runCommand, type SecretsWorld } from './secrets-world.ts';
 
-type Adding = Pick<RequestOf<'addAlertChannel'>, 'name' | 'kind' | 'url' | 'secret'>;
-
-/** Adds a channel of each kind that has a secret, tells it something, and gives it another secret. */
+/** Adds a channel of each kind that has a secret, and tells it something; one with a wrong secret is refused. */
 export async function useAlerts(world: SecretsWorld): Promise<void> {
   const { operations, book, provider, traces } = world;
   const secretUrl = (name: string) => `${provider.url}/${world.secret(`path of ${name}`, 'plain')}`;
-  const channels: readonly Adding[] = [
-    { name: 'program', kind: 'webhook', url: `${provider.url}/alerts`, secret: null },
-    { name: 'chat', kind: 'slack', url: null, secret: secretUrl('chat') },
-    { name: 'room', kind: 'discord', url: null, secret: secretUrl('room') },
-    { name: 'office', kind: 'teams', url: null, secret: secretUrl('office') },
+  const channels: readonly RequestOf<'addAlertChannel'>[] = [
+    { name: 'program', kind: 'webhook', url: `${provider.url}/alerts` },
+    { name: 'chat', kind: 'slack', secret: secretUrl('chat') },
+    { name: 'room', kind: 'discord', secret: secretUrl('room') },
+    { name: 'office', kind: 'teams', secret: secretUrl('office') },
     {
       name: 'phone',
       kind: 'ntfy',
@@ -27,22 +25,13 @@ export async function useAlerts(world: SecretsWorld): Promise<void> {
     },
   ];
   for (const channel of channels) {
-    const rest = { to: [], from: null, relay: null, enabled: true, severity: 'info', rules: [] } as const;
-    const { secret } = await operations.addAlertChannel({ ...channel, ...rest, to: [], rules: [] });
+    const { secret } = await operations.addAlertChannel(channel);
     if (secret !== null) book.add(`secret of ${channel.name}`, secret);
     if (channel.kind === 'pagerduty') book.add('integration key as it is', channel.secret ?? '');
     await runCommand(world, ['alerts', 'test', channel.name]);
   }
-  const refused = { name: 'bad', kind: 'slack', url: null, secret: world.secret('no URL', 'plain') } as const;
-  const asked = operations.addAlertChannel({
-    ...refused,
-    to: [],
-    from: null,
-    relay: null,
-    enabled: true,
-    severity: 'info',
-    rules: [],
-  });
+  const refused = { name: 'bad', kind: 'slack', secret: world.secret('no URL', 'plain') } as const;
+  const asked = operations.addAlertChannel(refused);
   traces.add('commands: alerts add, refused', await asked.then((done) => JSON.stringify(done), String));
   await runCommand(world, ['alerts', 'channels']);
   await runCommand(world, ['export']);
