@@ -9,14 +9,27 @@ const HOUR = 60 * MINUTE;
 /** A book whose doctor finds what the test says. */
 function book() {
   const { views, webhooks } = openSqlite(':memory:');
+  const asked: string[] = [];
   const clock = new ManualClock();
   const doctor = { calls: 0, finds: ['fail', 'warn', 'ok'] as ('fail' | 'warn' | 'ok')[], fails: false };
   const faults: string[] = [];
   const figures = { waiting: 0, duplicates: 0, denied: 0 };
+  const seen = { relays: [] as object[], nodes: [] as object[] };
   const facts = new FactBook({
     clock,
-    views,
-    webhooks,
+    views: {
+      events: (query) => views.events(query),
+      counts: (query) => {
+        asked.push('counts');
+        return views.counts(query);
+      },
+    },
+    webhooks: {
+      webhookEndpoints: () => {
+        asked.push('webhooks');
+        return webhooks.webhookEndpoints();
+      },
+    },
     node: 'a',
     health: () => ({ checks: [], spool: { oldestSeconds: 0 } }) as never,
     figures: () =>
@@ -25,11 +38,11 @@ function book() {
         possibleDuplicates: figures.duplicates,
         today: { denied: figures.denied },
       }) as never,
-    allRelays: () => [],
-    relays: () => [],
+    allRelays: () => seen.relays as never,
+    relays: () => ['out'],
     knowsDelivered: () => false,
-    nodes: () => [],
-    wasTried: () => true,
+    nodes: () => seen.nodes as never,
+    triedRelays: () => new Set(['out', 'again']),
     othersChecks: () => [],
     certificates: () => [],
     examine: async () => {
@@ -39,14 +52,14 @@ function book() {
     },
     fault: (code) => faults.push(code),
   });
-  const pass = async (ms: number, wants = true) => {
+  const pass = async (ms: number, wantsDoctor = true, hasDuty = true) => {
     for (let passed = 0; passed < ms; passed += MINUTE) {
-      await facts.gather(wants);
+      await facts.gather({ hasDuty, wantsDoctor });
       await clock.advance(MINUTE);
     }
-    return await facts.gather(wants);
+    return await facts.gather({ hasDuty, wantsDoctor });
   };
-  return { pass, doctor, faults, figures };
+  return { pass, doctor, faults, figures, asked, seen };
 }
 
 test('the doctor comes after ten minutes, then every six hours, and sooner while there is a fault', async () => {
@@ -96,4 +109,40 @@ test('what a trend is made of must have been seen: no figure of another day or p
   figures.duplicates = 2;
   expect((await pass(MINUTE)).trend.duplicates).toBe(2);
   expect((await pass(61 * MINUTE)).trend).toMatchObject({ duplicates: 0, grown: 0 });
+});
+
+test('the store is asked by the node that has the duty alone, for rates every five minutes', async () => {
+  const { pass, asked } = book();
+  await pass(10 * MINUTE, false, false);
+  expect(asked).toEqual([]);
+  await pass(4 * MINUTE, false);
+  expect(asked.filter((what) => what === 'counts')).toHaveLength(1);
+  expect(asked.filter((what) => what === 'webhooks')).toHaveLength(5);
+  await pass(MINUTE, false);
+  expect(asked.filter((what) => what === 'counts')).toHaveLength(2);
+});
+
+test('a relay is known by what its next hop did, and a node that came back under its name is not gone', async () => {
+  const { pass, seen } = book();
+  const relay = { state: 'closed', disabled: false, refusal: null, quota: null };
+  seen.relays = [
+    { ...relay, name: 'out' },
+    { ...relay, name: 'again', state: 'half_open' },
+    { ...relay, name: 'new' },
+    { ...relay, name: 'off', disabled: true },
+  ];
+  seen.nodes = [
+    { name: 'a', missing: false },
+    { name: 'b', missing: true },
+    { name: 'c', missing: true },
+    { name: 'c', missing: false },
+  ];
+  const { relays, nodes, missingNodes } = await pass(0);
+  expect(relays.map(({ name, isTried }) => [name, isTried])).toEqual([
+    ['out', true],
+    ['again', false],
+    ['new', false],
+    ['off', true],
+  ]);
+  expect([nodes, missingNodes]).toEqual([['a', 'c'], ['b']]);
 });

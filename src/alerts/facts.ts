@@ -17,8 +17,8 @@ export interface FactSources extends RateSources {
   /** Each with the figures of all nodes. */
   readonly allRelays: () => readonly RelayStatus[];
   readonly nodes: () => readonly NodeStatus[];
-  /** Whether the next hop of a relay answered or failed since the start, on any node. */
-  readonly wasTried: (relay: string) => boolean;
+  /** The relays whose next hop answered or failed since the start, on any node. */
+  readonly triedRelays: () => ReadonlySet<string>;
   /** Checks that are not well, as other nodes report them. */
   readonly othersChecks: () => readonly NodeCheck[];
   /** What the doctor finds; takes a few seconds. */
@@ -26,6 +26,13 @@ export interface FactSources extends RateSources {
   readonly fault: (code: string, error: unknown) => void;
   /** When the certificates of nodes end, this one's included. */
   readonly certificates: () => AlertFacts['certificates'];
+}
+
+/** What a look is for. */
+export interface LookFor {
+  /** This node watches; another one looks after its own database alone. */
+  readonly hasDuty: boolean;
+  readonly wantsDoctor: boolean;
 }
 
 /** How often rates are counted. */
@@ -65,17 +72,19 @@ export class FactBook {
   }
 
   /**
-   * The facts now; the doctor's follow once it was there. Rejects with `StoreError`; not while the database is known not
-   * to answer.
+   * The facts now; the doctor's follow once it was there. The store is asked by the node that has the duty alone. Rejects
+   * with `StoreError`; not while the database is known not to answer.
    */
-  async gather(wantsDoctor: boolean): Promise<AlertFacts> {
+  async gather({ hasDuty, wantsDoctor }: LookFor): Promise<AlertFacts> {
     const { clock, node, webhooks } = this.#sources;
     this.#callDoctor(wantsDoctor);
     const report = this.#sources.health();
     const checks = report.checks.filter(({ status }) => status !== 'healthy');
     const databaseWell = !checks.some(({ name }) => name === 'database');
-    if (databaseWell) await this.#count();
-    const stored = databaseWell ? await webhooks.webhookEndpoints() : [];
+    const asksStore = hasDuty && databaseWell;
+    if (asksStore) await this.#count();
+    const stored = asksStore ? await webhooks.webhookEndpoints() : [];
+    const tried = this.#sources.triedRelays();
     const nodes = this.#sources.nodes();
     // A node that came back has a new id, and its name.
     const there = nodes.flatMap(({ name, missing }) => (missing ? [] : [name]));
@@ -88,7 +97,7 @@ export class FactBook {
       relays: this.#sources.allRelays().map(({ name, state, disabled, refusal, quota }) => ({
         name,
         rests: state === 'open',
-        isTried: disabled || (state !== 'half_open' && this.#sources.wasTried(name)),
+        isTried: disabled || (state !== 'half_open' && tried.has(name)),
         cause: refusal,
         quota: quota === null ? null : { used: quota.used, allowance: quota.allowance },
       })),

@@ -16,6 +16,7 @@ import { ALERT_RULE_NAMES, ruleInForce } from '../domain/alert-rules.ts';
 import { type Clock, WakeUp } from '../lib/clock.ts';
 import type { Events } from '../observe/events.ts';
 import type { AlertSettings, Alerts } from '../store/alerts.ts';
+import type { LookFor } from './facts.ts';
 import type { Tell } from './telling.ts';
 
 /** Watches the server: looks every few seconds, on one node at a time. */
@@ -26,7 +27,7 @@ export interface AlertWatchDeps {
   readonly clock: Clock;
   readonly events: Events;
   /** Gathers what is measured, and calls the doctor now and then if it is wanted. */
-  readonly gather: (wantsDoctor: boolean) => Promise<AlertFacts>;
+  readonly gather: (what: LookFor) => Promise<AlertFacts>;
   readonly tell: Tell;
   /** The server's name, as messages have it. */
   readonly server: () => string;
@@ -107,7 +108,8 @@ export class AlertWatch {
   async look(stopping: AbortSignal): Promise<void> {
     const { gather, isFirst, clock, newId } = this.#deps;
     const hasDuty = isFirst();
-    const facts = await this.#within(gather(hasDuty && this.#wantsDoctor()));
+    const wantsDoctor = hasDuty && this.#wantsDoctor();
+    const facts = await this.#within(gather({ hasDuty, wantsDoctor }));
     if (facts === null) throw new Error('nothing could be measured in time');
     const own = `node:${facts.node}`;
     // What it told while it was cut off from the others, it ends by itself.

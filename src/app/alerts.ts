@@ -25,7 +25,6 @@ export function watchAlerts(
     events.emit({ type: 'fault', code, message: error instanceof Error ? error.message : String(error) });
   const allRelays = () => relaysOfAll(relayStates(engine.relays, clock), nodes.reports());
   const nameOf = (id: string) => nodes.nodes().find((one) => one.id === id)?.name ?? id;
-  const wasTried = triedRelays(parts);
   const facts = new FactBook({
     clock,
     views: storage.views,
@@ -37,7 +36,7 @@ export function watchAlerts(
     relays: () => live.config.relays.flatMap(({ name }) => (name === INBOX ? [] : [name])),
     knowsDelivered: () => live.config.events.keep === 'all',
     nodes: () => nodes.nodes(),
-    wasTried,
+    triedRelays: relaysTried(parts),
     examine: async () => (await operations.doctor({})).map(examinedOf),
     fault,
     othersChecks: () =>
@@ -65,7 +64,7 @@ export function watchAlerts(
     alerts: storage.alerts,
     clock,
     events,
-    gather: (wantsDoctor) => facts.gather(wantsDoctor),
+    gather: (what) => facts.gather(what),
     tell,
     server: () => serverName(live.config),
     newId: createIdSource(clock, random, 'alr_'),
@@ -82,15 +81,17 @@ export function watchAlerts(
   return watch.run(signal);
 }
 
-/** Whether a relay was tried since the start: here by an attempt or a probe, or on another node. */
-function triedRelays({ events, queue }: Pick<ListenerParts, 'events' | 'queue'>): (name: string) => boolean {
+/** The relays that were tried since the start: here by an attempt or a probe, or on another node. */
+function relaysTried({ events, queue }: Pick<ListenerParts, 'events' | 'queue'>): () => ReadonlySet<string> {
   const tried = new Set<string>();
   events.on((event) => {
     if (TRIES.includes(event.type) && 'relay' in event && typeof event.relay === 'string')
       tried.add(event.relay);
   });
-  return (name) =>
-    tried.has(name) || queue.lanes().some(({ relay, lastReply }) => relay === name && lastReply !== null);
+  return () => {
+    for (const { relay, lastReply } of queue.lanes()) if (lastReply !== null) tried.add(relay);
+    return tried;
+  };
 }
 
 const TRIES: readonly Event['type'][] = ['attempted', 'probed', 'relay_rests', 'relay_recovered'];
