@@ -188,6 +188,14 @@ test('that the database does not answer is told without it, and written once it 
   expect(history.alerts).toMatchObject([{ rule: 'database', state: 'resolved' }]);
 });
 
+test('a store that is silent while old alerts are removed holds up no look', async () => {
+  const one = watch({ ...stores.alerts, forgetAlerts: () => new Promise(() => {}) });
+  await pass(one, 15);
+  facts = { ...facts, databaseWell: false };
+  await pass(one, 90);
+  expect(told).toEqual(['ops fired node:a']);
+});
+
 test('a node without the duty ends what it told of its own database, and leaves all else to the others', async () => {
   await stores.alerts.setAlertRule('disk', { forSeconds: 300 });
   const one = watch();

@@ -132,7 +132,7 @@ export class AlertWatch {
     this.#tellDue(settings, stopping);
     if (facts.databaseWell) {
       await this.#within(this.#write());
-      await this.#prune();
+      await this.#within(this.#prune());
     }
   }
 
