@@ -52,7 +52,7 @@ waybill alerts test ops
 1. One node at a time looks every 15 seconds. What a rule finds is *pending* until it has been so for the rule's time, then
    the alert *fires* and its channels are told.
 2. A channel is told once: when the alert fires, when it becomes as urgent as the channel wants, or when the channel is
-   added. The most urgent comes first.
+   added or enabled. The most urgent comes first.
 3. Once it has not been so for a minute, the alert is over (*resolved*), and whoever was told hears that, too.
 4. If the same comes back within an hour of being told (the rule's cool-down), it is told again only when that hour has
    passed and it still is so.

@@ -53,6 +53,9 @@ function watching(rules = policy()) {
       alerts = afterLook(alerts, measures, at, T0 + minute * MINUTE, newId);
       return alerts;
     },
+    change(how: (alert: Alert) => Alert) {
+      alerts = alerts.map(how);
+    },
     tell(minute: number, error: string | null = null) {
       const now = T0 + minute * MINUTE;
       alerts = alerts.map((alert) =>
@@ -223,6 +226,20 @@ test('a channel that is gone is told nothing more', () => {
   if (alert === undefined) throw new Error('nothing fired');
   expect(withoutChannels(alert, () => true)).toBe(alert);
   expect(withoutChannels(alert, () => false).notices).toMatchObject([{ state: 'dropped' }]);
+});
+
+test('a channel that was off before it could be told is told once it is on again, if the alert still fires', () => {
+  const rules = policy({ relay_resting: { forSeconds: 0 } });
+  const watch = watching(rules);
+  watch.look(0, [OUT]);
+  watch.tell(0, 'It answered 500.');
+  watch.change((alert) => withoutChannels(alert, () => false));
+  watch.look(1, [OUT], { ...rules, listeners: [] });
+  expect(watch.tell(1)).toEqual(['fired dropped']);
+  watch.look(2, [OUT]);
+  expect(watch.tell(2)).toEqual(['fired sent']);
+  watch.look(3, [OUT]);
+  expect(watch.tell(3)).toEqual(['fired sent']);
 });
 
 test('so many at once are open, the most urgent ones', () => {

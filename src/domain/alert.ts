@@ -223,7 +223,9 @@ function withNotices(alert: Alert, all: readonly Alert[], policy: AlertPolicy, n
   if (isCooling) return alert;
   const listeners = policy.listeners.filter((one) => hearsOf(one, alert) && !isTold(alert, one));
   if (listeners.length === 0) return alert;
-  const notices = [...alert.notices, ...listeners.map(({ id }) => pending(id, 'fired', now))];
+  // In the stead of what was dropped while its channel was off.
+  const others = alert.notices.filter(({ channel }) => !listeners.some(({ id }) => id === channel));
+  const notices = [...others, ...listeners.map(({ id }) => pending(id, 'fired', now))];
   return { ...alert, toldAt: alert.toldAt ?? now, notices };
 }
 
@@ -232,7 +234,9 @@ function pending(channel: string, kind: AlertNotice['kind'], at: number): AlertN
 }
 
 function isTold({ notices }: Alert, { id }: AlertListener): boolean {
-  return notices.some(({ channel, kind }) => channel === id && kind === 'fired');
+  return notices.some(
+    ({ channel, kind, state }) => channel === id && kind === 'fired' && state !== 'dropped',
+  );
 }
 
 /** Whether a channel is told of an alert. */
