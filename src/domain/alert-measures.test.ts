@@ -172,10 +172,13 @@ test('of one rule the worst fifty are told', () => {
   const rates = Array.from({ length: 500 }, (_, index) =>
     rate({ about: 'domain', name: `${index}.example`, recent: { delivered: 0, failed: 100 + index } }),
   );
-  const { findings } = measureAlerts({ ...WELL, rates }, RULES);
+  const { findings, isUnseen } = measureAlerts({ ...WELL, rates }, RULES);
   const failing = findings.filter(({ rule }) => rule === 'failure_rate');
   expect(failing).toHaveLength(50);
   expect(failing[0]?.subject).toBe('domain:499.example');
+  // Of the others nothing new is told: neither that it is so, nor that it is over.
+  const of = (index: number) => ({ rule: 'failure_rate', subject: `domain:${index}.example` }) as const;
+  expect([449, 0, 500].map((index) => isUnseen(of(index)))).toEqual([true, true, false]);
 });
 
 test.each(ALERT_RULE_NAMES)('%s tells nothing once it is switched off', (name: AlertRuleName) => {

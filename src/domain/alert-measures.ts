@@ -264,20 +264,27 @@ function nodeIn(subject: string): string | null {
 /** Measures all rules in force that can be measured. */
 export function measureAlerts(facts: AlertFacts, rules: Rules): AlertMeasures {
   const known = measurable(facts);
-  const findings = known.flatMap((name): AlertFinding[] => {
-    const rule = rules.get(name);
-    if (rule === undefined || !rule.enabled) return [];
-    return MEASURES[name](facts, rule.threshold)
-      .toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0))
-      .slice(0, MAX_OF_RULE)
-      .map(({ subject, text, severity }) => ({
-        rule: name,
-        subject,
-        text,
-        severity: severity ?? rule.severity,
-      }));
-  });
-  return { findings, known: new Set(known), isUnseen: (of) => isUnseenIn(facts, of) };
+  const found = known.map((name) => foundBy(name, facts, rules));
+  const findings = found.flatMap((ofRule) => ofRule.slice(0, MAX_OF_RULE));
+  // They hold, too: an alert about one of them is not over.
+  const beyond = found.flatMap((ofRule) => ofRule.slice(MAX_OF_RULE));
+  const isBeyond = (of: AlertName) =>
+    beyond.some((one) => one.rule === of.rule && one.subject === of.subject);
+  return { findings, known: new Set(known), isUnseen: (of) => isBeyond(of) || isUnseenIn(facts, of) };
+}
+
+/** What a rule finds, the worst first. */
+function foundBy(name: AlertRuleName, facts: AlertFacts, rules: Rules): readonly AlertFinding[] {
+  const rule = rules.get(name);
+  if (rule === undefined || !rule.enabled) return [];
+  return MEASURES[name](facts, rule.threshold)
+    .toSorted((a, b) => (b.weight ?? 0) - (a.weight ?? 0))
+    .map(({ subject, text, severity }) => ({
+      rule: name,
+      subject,
+      text,
+      severity: severity ?? rule.severity,
+    }));
 }
 
 interface Share {
