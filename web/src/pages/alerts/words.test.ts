@@ -42,5 +42,7 @@ test('what a channel was told says why it was not', () => {
   expect(noticeWords({ ...notice, state: 'failed' })).toBe(
     'could not be told that it fires: It answered 500.',
   );
-  expect(noticeWords({ ...notice, state: 'dropped' })).toBe('was not told that it fires: it was over before');
+  expect(noticeWords({ ...notice, state: 'dropped' })).toBe(
+    'was not told that it fires: it was over, or the channel was off, before',
+  );
 });

@@ -101,6 +101,6 @@ export function noticeWords({ kind, state, tries, error }: Alert['notices'][numb
     case 'failed':
       return `could not be told ${what}: ${error ?? ''}`;
     case 'dropped':
-      return `was not told ${what}: it was over before`;
+      return `was not told ${what}: it was over, or the channel was off, before`;
   }
 }
