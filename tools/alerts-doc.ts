@@ -34,8 +34,8 @@ waybill alerts test ops
 | \`slack\` | the URL of an [incoming webhook](https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/) as its secret; so Mattermost and Rocket.Chat, too |
 | \`discord\` | the URL of a channel's webhook as its secret (channel settings, Integrations) |
 | \`teams\` | the URL of a workflow as its secret (the template *Send webhook alerts to a channel*) |
-| \`ntfy\` | \`--url\` of the topic, such as \`https://ntfy.sh/our-topic\`; an access token as its secret, where the topic needs one |
-| \`pagerduty\` | the integration key of a service (Events API v2) as its secret; \`--url https://events.eu.pagerduty.com/v2/enqueue\` in the EU |
+| \`ntfy\` | \`--url\` of the topic, such as \`https://ntfy.sh/our-topic\`; an access token as its secret, where the topic needs one. Without one the URL is as good as a password; administrators see it, also in the activity |
+| \`pagerduty\` | the integration key of a service (Events API v2) as its secret; \`--url https://events.eu.pagerduty.com/v2/enqueue\` in the EU. A test opens an incident and resolves it at once |
 
 - Secrets are read from a file (\`--secret-file\`, \`-\` for standard input), sealed with \`secret.key\`, and never shown.
 - \`--severity\` says from which severity on a channel is told (default \`warning\`), \`--rule\` of which rules alone.

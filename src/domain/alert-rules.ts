@@ -100,8 +100,8 @@ export const ALERT_RULES = {
     },
   },
   disk: {
-    title: 'The disk is nearly full',
-    when: 'A node has less disk left than health.disk_low_bytes.',
+    title: 'Disk space is low or unknown',
+    when: 'A node has less disk left than health.disk_low_bytes, or cannot tell how much is left.',
     advice:
       'Below health.disk_critical_bytes mail is refused. Shorten retention.content_days, or give it a larger disk.',
     severity: 'warning',
