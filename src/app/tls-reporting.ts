@@ -29,8 +29,7 @@ interface TlsReportingParts extends Pick<TransportParts, 'clock' | 'log' | 'dns'
 }
 
 const WRITE_EVERY_MS = 10_000;
-/** In how many writes one round of reports comes. */
-const WRITES_OF_A_ROUND = 6;
+const ROUND_EVERY_MS = 60_000;
 
 /** Makes it; nothing is counted or sent unless `tls_reports.from` is set. */
 export function createTlsReporting(parts: TlsReportingParts): TlsReporting {
@@ -50,32 +49,35 @@ export function createTlsReporting(parts: TlsReportingParts): TlsReporting {
   return {
     watch: { isOn: () => terms() !== null, note: counts.note, isReport: reporter.isReport },
     run: async (signal) => {
-      const work = { counts, reporter, isFirst: () => engine.isFirst() };
-      await run(work, clock, log, signal);
+      const report = async () => {
+        if (signal.aborted) return;
+        await reporter.look();
+        if (engine.isFirst()) await reporter.round(signal);
+      };
+      // A round waits for the servers of others; what was counted does not wait for it.
+      await Promise.all([
+        repeat(() => counts.write(), WRITE_EVERY_MS, { clock, log, signal }),
+        repeat(report, ROUND_EVERY_MS, { clock, log, signal }),
+      ]);
     },
   };
 }
 
-interface Work {
-  readonly counts: TlsCounts;
-  readonly reporter: TlsReporter;
-  readonly isFirst: () => boolean;
-}
-
-async function run({ counts, reporter, isFirst }: Work, clock: Clock, log: Log, signal: AbortSignal) {
-  for (let turn = 0; ; turn++) {
+/** Works at once, again after each pause, and a last time once the signal aborts. Never rejects. */
+async function repeat(
+  work: () => Promise<void>,
+  pauseMs: number,
+  { clock, log, signal }: { readonly clock: Clock; readonly log: Log; readonly signal: AbortSignal },
+): Promise<void> {
+  for (;;) {
+    const isLast = signal.aborted;
     try {
-      await counts.write();
-      if (turn % WRITES_OF_A_ROUND === 0 && !signal.aborted) {
-        await reporter.look();
-        if (isFirst()) await reporter.round(signal);
-      }
+      await work();
     } catch (error) {
       log.warn('tls_report.failed', { message: error instanceof Error ? error.message : String(error) });
     }
-    // What was counted while it stopped is written, too.
-    if (signal.aborted) return;
-    await clock.sleep(WRITE_EVERY_MS, signal);
+    if (isLast) return;
+    await clock.sleep(pauseMs, signal);
   }
 }
 
