@@ -225,6 +225,50 @@ test('a node without the duty ends what it told of its own database, and leaves 
   ]);
 });
 
+test.each([
+  ['was cut off from the store, as the only one that knew of it', []],
+  ['lost the duty for a while, and got it back while it ended what it had told', [false]],
+])('a node that %s goes on with what another one wrote meanwhile', async (_, firsts) => {
+  const one = watch();
+  facts = { ...facts, relays: [RESTING] };
+  await pass(one, 30);
+  facts = { ...facts, databaseWell: false };
+  await pass(one, 90);
+  expect(told).toEqual(['ops fired relay:out', 'ops fired node:a']);
+  const open = async () =>
+    (await stores.alerts.alertHistory({ which: 'open', before: null, limit: 9 })).alerts;
+  const known = (await open()).find(({ subject }) => subject === 'relay:out');
+  if (known === undefined) throw new Error('there is no alert of the relay');
+  const [notice] = known.notices;
+  if (notice === undefined) throw new Error('nobody was told');
+  facts = { ...facts, databaseWell: true };
+  for (const first of firsts) {
+    isFirst = first;
+    await pass(one, 15);
+  }
+  isFirst = true;
+  const over = {
+    ...known,
+    state: 'resolved',
+    resolvedAt: clock.wall(),
+    text: 'As another node has it.',
+  } as const;
+  const begun = { ...known, id: known.id.replace(/.$/, '0'), subject: 'relay:b', notices: [notice] };
+  await stores.alerts.writeAlerts([over, begun], []);
+  facts = { ...facts, relays: [{ ...RESTING, name: 'b' }] };
+  await pass(one, 60);
+  expect((await open()).map(({ id, subject }) => `${id} ${subject}`)).toContain(`${begun.id} relay:b`);
+  facts = { ...facts, relays: [] };
+  await pass(one, 120);
+  expect(await open()).toEqual([]);
+  expect(told.filter((what) => what.includes('relay'))).toEqual([
+    'ops fired relay:out',
+    'ops resolved relay:b',
+  ]);
+  const { alerts } = await stores.alerts.alertHistory({ which: 'fired', before: null, limit: 9 });
+  expect(alerts.find(({ id }) => id === known.id)?.text).toBe('As another node has it.');
+});
+
 test('a clock that is set makes nothing fire early, and keeps nothing from firing or ending', async () => {
   await stores.alerts.setAlertRule('relay_resting', { forSeconds: 60 });
   const one = watch();

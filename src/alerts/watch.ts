@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from 'node:util';
 import {
   type Alert,
   type AlertNotice,
@@ -59,7 +60,7 @@ interface Book {
   readonly alerts: readonly Alert[];
   /** As the store has them, by id. */
   readonly written: Map<string, Alert>;
-  /** What the store has was read. */
+  /** What the store has was read, and nobody else can have written it since. */
   readonly isRead: boolean;
 }
 
@@ -116,7 +117,8 @@ export class AlertWatch {
     if (!hasDuty && !this.#owes(own)) return this.#leave();
     if (!hasDuty) this.#keepOnly(own);
     this.#followClock();
-    if (facts.databaseWell) await this.#read();
+    if (facts.databaseWell) await this.#read(hasDuty);
+    else this.#mistrustBook();
     const settings = this.#settings;
     if (settings === null) return;
     const policy = policyOf(settings);
@@ -155,7 +157,12 @@ export class AlertWatch {
     if (this.#book === null) return;
     const alerts = this.#book.alerts.filter((alert) => isOfDatabase(alert, subject));
     const written = new Map([...this.#book.written].filter(([, alert]) => isOfDatabase(alert, subject)));
-    this.#book = { ...this.#book, alerts, written };
+    this.#book = { alerts, written, isRead: false };
+  }
+
+  /** Cut off from the store, this node may be one of several that have the duty: what it knows is to be read again. */
+  #mistrustBook(): void {
+    if (this.#book !== null) this.#book = { ...this.#book, isRead: false };
   }
 
   /** Somebody set the clock, or the machine slept: what is measured from times takes as long as before. */
@@ -173,18 +180,17 @@ export class AlertWatch {
     this.#settings = null;
   }
 
-  /** Reads what operators decided, and, where the duty begins, the alerts that are not over. */
-  async #read(): Promise<void> {
+  /** Reads what operators decided, and, where the duty begins or may have been another's, the alerts that are not over. */
+  async #read(hasDuty: boolean): Promise<void> {
     const { alerts: store, clock } = this.#deps;
     this.#settings = (await this.#within(store.alertSettings())) ?? this.#settings;
-    if (this.#book?.isRead === true) return;
+    if (!hasDuty || this.#book?.isRead === true) return;
     const found = await this.#within(store.openAlerts(clock.wall() - REMEMBERED_MS));
     if (found === null) return;
-    const stored = found.map((alert) => asOfNow(alert, clock.wall()));
-    const own = this.#book?.alerts ?? [];
-    const others = stored.filter(({ id }) => !own.some((one) => one.id === id));
-    const written = new Map(stored.map((alert) => [alert.id, alert]));
-    this.#book = { alerts: [...others, ...own], written, isRead: true };
+    this.#book = readAgain(
+      this.#book,
+      found.map((alert) => asOfNow(alert, clock.wall())),
+    );
   }
 
   /** Begins to tell what is due: one thing at a time to each channel, the most urgent first. */
@@ -269,6 +275,16 @@ export class AlertWatch {
       done.abort();
     }
   }
+}
+
+/** A book with what is stored. What it has of an alert is newer, unless another node wrote or removed that meanwhile. */
+function readAgain(book: Book | null, stored: readonly Alert[]): Book {
+  const written = new Map(stored.map((alert) => [alert.id, alert]));
+  const own = (book?.alerts ?? []).filter(({ id }) =>
+    isDeepStrictEqual(book?.written.get(id), written.get(id)),
+  );
+  const others = stored.filter(({ id }) => !own.some((one) => one.id === id));
+  return { alerts: [...others, ...own], written, isRead: true };
 }
 
 function isOfDatabase(alert: Alert, subject: string): boolean {

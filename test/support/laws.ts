@@ -108,7 +108,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'store',
       'transport/providers/webhook-post.ts',
     ],
-    packages: /^$/,
+    packages: /^node:util$/,
   },
   // Carries the operations out, over all rooms below; not over those that show them or put everything together.
   control: {
