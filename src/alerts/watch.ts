@@ -38,8 +38,6 @@ export interface AlertWatchDeps {
   /** How long ended alerts are kept, in days. */
   readonly keepDays: () => number;
   readonly fault: (code: string, error: unknown) => void;
-  /** Absent: every 15 s. */
-  readonly lookMs?: number;
 }
 
 const LOOK_MS = 15_000;
@@ -88,7 +86,7 @@ export class AlertWatch {
 
   /** Watches until `stopping` aborts. Never rejects; resolves once nobody is being told, and all is written. */
   async run(stopping: AbortSignal): Promise<void> {
-    const { clock, lookMs, fault } = this.#deps;
+    const { clock, fault } = this.#deps;
     const end = () => this.#wakeUp.wake();
     stopping.addEventListener('abort', end, { once: true });
     while (!stopping.aborted) {
@@ -99,7 +97,7 @@ export class AlertWatch {
         if (!this.#isFailing) fault('alerts_failed', error);
         this.#isFailing = true;
       }
-      if (!stopping.aborted) await this.#wakeUp.wait(clock, lookMs ?? LOOK_MS);
+      if (!stopping.aborted) await this.#wakeUp.wait(clock, LOOK_MS);
     }
     await Promise.all(this.#underWay.values());
     await this.#within(this.#write());

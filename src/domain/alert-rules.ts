@@ -32,8 +32,6 @@ export interface AlertRuleDeclaration {
   /** What to do, for whoever is woken up by it. */
   readonly advice: string;
   readonly severity: AlertSeverity;
-  /** What each of its alerts is about. */
-  readonly about: 'server' | 'node' | 'relay' | 'rate' | 'check' | 'webhook';
   readonly threshold: AlertThreshold | null;
   /** How long it must be so before the alert fires. */
   readonly forSeconds: number;
@@ -75,7 +73,6 @@ export const ALERT_RULES = {
     advice:
       'Nothing is lost: what was accepted is on disk. Look at the service and the end of its log; exit status 74 means that the disk or the database failed.',
     severity: 'critical',
-    about: 'node',
     threshold: null,
     forSeconds: 60,
     prometheus: {
@@ -90,7 +87,6 @@ export const ALERT_RULES = {
     advice:
       'Mail is refused with 503 and 421, and senders keep it. The node goes on by itself when the database is back.',
     severity: 'critical',
-    about: 'node',
     threshold: null,
     forSeconds: 60,
     prometheus: {
@@ -105,7 +101,6 @@ export const ALERT_RULES = {
     advice:
       'Below health.disk_critical_bytes mail is refused. Shorten retention.content_days, or give it a larger disk.',
     severity: 'warning',
-    about: 'node',
     threshold: null,
     forSeconds: 300,
     prometheus: {
@@ -120,7 +115,6 @@ export const ALERT_RULES = {
     advice:
       'Next hops are slow, or relays are paused or have used up their quota: `waybill queue` says which lane waits for what.',
     severity: 'warning',
-    about: 'server',
     threshold: { unit: 'seconds', default: 900, min: 60, max: 7 * DAY_SECONDS },
     forSeconds: 300,
     prometheus: {
@@ -135,7 +129,6 @@ export const ALERT_RULES = {
     advice:
       '`waybill relays test NAME` says where: name, connection, TLS or sign-in. Its mail waits, or goes by the next relay of its group.',
     severity: 'warning',
-    about: 'relay',
     threshold: null,
     forSeconds: 600,
     prometheus: {
@@ -151,7 +144,6 @@ export const ALERT_RULES = {
     advice:
       'Look at the replies of recent failures in the dashboard: a list of old addresses, or a sender that receivers do not believe (`waybill domains check`).',
     severity: 'warning',
-    about: 'rate',
     threshold: { unit: 'percent', default: 5, min: 0.01, max: 100 },
     forSeconds: 900,
     prometheus: {
@@ -171,7 +163,6 @@ export const ALERT_RULES = {
     advice:
       'Addresses are old, or receivers distrust the sender. Stop sending to the list that they come from, and look at Reputation.',
     severity: 'warning',
-    about: 'rate',
     threshold: { unit: 'percent', default: 5, min: 0.01, max: 100 },
     forSeconds: 900,
     prometheus: {
@@ -186,7 +177,6 @@ export const ALERT_RULES = {
     advice:
       'Large mailbox providers block senders above 0.3 %. Find the stream by its tag on the page Reputation, and stop it.',
     severity: 'critical',
-    about: 'rate',
     threshold: { unit: 'percent', default: 0.3, min: 0.01, max: 100 },
     forSeconds: 300,
     prometheus: {
@@ -201,7 +191,6 @@ export const ALERT_RULES = {
     advice:
       '`waybill queue` says which relay is the bound; limits.max_queued_bytes is where mail begins to be refused.',
     severity: 'warning',
-    about: 'server',
     threshold: { unit: 'messages', default: 4, min: 2, max: 1_000 },
     forSeconds: 1_800,
     prometheus: {
@@ -217,7 +206,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     when: 'A relay has had more than {threshold} of the recipients that it may have today (UTC).',
     advice: 'What is beyond waits for tomorrow (UTC), or goes by another relay of its group.',
     severity: 'info',
-    about: 'relay',
     threshold: { unit: 'percent', default: 90, min: 1, max: 100 },
     forSeconds: 0,
     prometheus: {
@@ -233,7 +221,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     advice:
       'A self-signed one renews itself; yours is replaced in tls.cert_file and tls.key_file, or uploaded in the dashboard.',
     severity: 'warning',
-    about: 'node',
     threshold: { unit: 'days', default: 14, min: 1, max: 90 },
     forSeconds: 3_600,
     prometheus: {
@@ -247,7 +234,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     when: 'An endpoint of a webhook took nothing for five days, or wants no more.',
     advice: 'Repair the receiver, enable the endpoint again on the page Webhooks, and replay what it missed.',
     severity: 'warning',
-    about: 'webhook',
     threshold: null,
     forSeconds: 0,
     prometheus: null,
@@ -257,7 +243,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     when: 'Any other check of health is not well: ports, routes, the configuration, what a restore brought back.',
     advice: 'The check says what is wrong, and `waybill doctor` what to do.',
     severity: 'warning',
-    about: 'check',
     threshold: null,
     forSeconds: 600,
     prometheus: null,
@@ -267,7 +252,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     when: 'The doctor, which examines the node that watches every six hours, calls something a fault that no other rule tells of.',
     advice: '`waybill doctor` shows it with what to do. It is looked at again every half hour.',
     severity: 'warning',
-    about: 'check',
     threshold: null,
     forSeconds: 0,
     prometheus: null,
@@ -278,7 +262,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     advice:
       'A connection ended after the message was sent and before the answer came. Each is marked in the list (possible duplicate).',
     severity: 'info',
-    about: 'server',
     threshold: { unit: 'messages', default: 0, min: 0, max: 1_000_000 },
     forSeconds: 0,
     prometheus: {
@@ -292,7 +275,6 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
     when: 'Requests and clients are refused, more than {threshold} over ten minutes.',
     advice: 'The dashboard lists the sources, and with which setting each could be allowed.',
     severity: 'info',
-    about: 'server',
     threshold: { unit: 'per_second', default: 10, min: 0.1, max: 100_000 },
     forSeconds: 600,
     prometheus: {
