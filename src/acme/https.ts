@@ -3,6 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import { Agent, request } from 'node:https';
 import { rootCertificates } from 'node:tls';
 import { type Clock, within } from '../lib/clock.ts';
+import { retryAfterMs } from '../lib/decode.ts';
 import { errorCode } from '../lib/error.ts';
 import { AcmeError } from './problem.ts';
 
@@ -130,12 +131,4 @@ function secureUrl(text: string): URL | null {
   if (text.length > MAX_URL || !URL.canParse(text)) return null;
   const url = new URL(text);
   return url.protocol === 'https:' && url.username === '' && url.password === '' ? url : null;
-}
-
-/** RFC 9110 §10.2.3: seconds, or a date. */
-function retryAfterMs(text: string | undefined, now: number): number | null {
-  if (text === undefined) return null;
-  if (/^\d{1,9}$/.test(text)) return Number(text) * SECOND_MS;
-  const at = Date.parse(text);
-  return Number.isNaN(at) ? null : Math.max(0, at - now);
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeBase64, decodeJson, withoutUrlEscapes } from './decode.ts';
+import { decodeBase64, decodeJson, retryAfterMs, withoutUrlEscapes } from './decode.ts';
 
 test('what Node encodes is decoded', () => {
   fc.assert(
@@ -43,4 +43,16 @@ test('what is no JSON is null', () => {
 test('escapes of a URL are decoded all or not at all', () => {
   expect(withoutUrlEscapes('a%20b%C3%A9')).toBe('a bé');
   for (const text of ['100%', '%C3%28', 'a%20b%']) expect(withoutUrlEscapes(text)).toBe(text);
+});
+
+test.each([
+  [undefined, null],
+  ['7200', 7_200_000],
+  ['Sat, 28 Nov 2026 13:00:05 GMT', 5000],
+  ['Sat, 28 Nov 2026 12:59:59 GMT', null],
+  ['0', null],
+  ['soon', null],
+  ['-5', null],
+])('Retry-After: %s asks for %s ms', (value, expected) => {
+  expect(retryAfterMs(value, Date.UTC(2026, 10, 28, 13))).toBe(expected);
 });

@@ -37,6 +37,16 @@ export function textOf(value: unknown, name: string, maxLength: number): string 
   return typeof text === 'string' && text !== '' && text.length <= maxLength ? text : null;
 }
 
+/**
+ * How many ms a `Retry-After` asks to wait from `now` (wall ms) on: seconds, or a date (RFC 9110 §10.2.3); null if it
+ * asks for nothing, or cannot be read.
+ */
+export function retryAfterMs(value: string | undefined, now: number): number | null {
+  if (value === undefined) return null;
+  const ms = /^\d{1,9}$/.test(value) ? Number(value) * 1000 : Date.parse(value) - now;
+  return ms > 0 ? ms : null;
+}
+
 /** Text with URL escapes decoded (RFC 3986 §2.1); unchanged if they are malformed or not UTF-8. */
 export function withoutUrlEscapes(text: string): string {
   try {

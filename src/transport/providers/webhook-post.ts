@@ -3,6 +3,7 @@ import { createHmac } from 'node:crypto';
 import { Resolver } from 'node:dns/promises';
 import type { PostWebhook, WebhookPost, WebhookTry } from '../../domain/webhook.ts';
 import type { Clock } from '../../lib/clock.ts';
+import { retryAfterMs } from '../../lib/decode.ts';
 import { callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
@@ -166,15 +167,8 @@ function toldOf(
   if (exchanged.kind === 'none')
     return { status: null, error: exchanged.trouble.reply.text, answer: '', retryAfterMs: null };
   const { status, headers, body } = exchanged.answer;
-  const asks = status === 429 || status === 503 ? retryAfter(headers['retry-after'], now) : null;
+  const asks = status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], now) : null;
   return { status, error: null, answer: body.slice(0, MAX_ANSWER), retryAfterMs: asks };
-}
-
-/** Seconds, or a date (RFC 9110 §10.2.3). */
-function retryAfter(value: string | undefined, now: number): number | null {
-  if (value === undefined) return null;
-  const ms = /^\d{1,9}$/.test(value) ? Number(value) * SECOND : Date.parse(value) - now;
-  return Number.isFinite(ms) && ms > 0 ? ms : null;
 }
 
 /** Work with a time limit, which also ends when told to stop. */
