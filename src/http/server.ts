@@ -208,8 +208,10 @@ class NodeHttpServer implements HttpServer {
       exchange.cutOff(problem);
       return;
     }
-    const proof = this.#options.challenges?.textFor(exchange.path) ?? null;
-    if (proof !== null && request.method === 'GET') {
+    // Submissions, which are POSTs, are not looked up.
+    const proof =
+      request.method === 'GET' ? (this.#options.challenges?.textFor(exchange.path) ?? null) : null;
+    if (proof !== null) {
       exchange.send(200, 'application/octet-stream', proof);
       return;
     }

@@ -42,9 +42,10 @@ export class ChallengeDesk {
     for (const listener of this.#listeners) listener(answers);
   }
 
-  /** Calls the listener with what is answered, whenever that changes. */
+  /** Calls the listener with what is answered: now, and whenever that changes. */
   onChange(listener: (answers: readonly ChallengeAnswer[]) => void): void {
     this.#listeners.add(listener);
+    listener(this.#answers);
   }
 
   /** What a GET of this path is answered; null: nothing of ours. */
@@ -59,16 +60,17 @@ export class ChallengeDesk {
 
   /**
    * Looks at the beginning of a connection over TLS: an authority's is answered, and closed; `other` takes any other
-   * one, of which nothing was read then.
+   * one, and one that is slow, as if nothing had been read.
    */
   receive(socket: Socket, other: () => void): void {
     let bytes: Buffer = Buffer.alloc(0);
+    const lookUntil = this.#clock.mono() + HANDSHAKE_MS;
     const look = () => {
       const chunk: Buffer | null = socket.read();
       if (chunk !== null) bytes = bytes.length === 0 ? chunk : Buffer.concat([bytes, chunk]);
       const hello = readClientHello(bytes);
-      const isOver = chunk === null && socket.readableEnded;
-      if (hello === 'more' && bytes.length < MAX_HELLO_BYTES && !isOver) return;
+      const isLate = this.#clock.mono() >= lookUntil;
+      if (hello === 'more' && bytes.length < MAX_HELLO_BYTES && !isLate) return;
       socket.removeListener('readable', look);
       if (bytes.length > 0) socket.unshift(bytes);
       const asks = hello !== 'more' && hello !== null && hello.protocols.includes(PROTOCOL) ? hello : null;

@@ -27,8 +27,23 @@ const limits: HttpLimits = {
   maxUnsentBytes: 1024 * 1024,
 };
 
-async function start(): Promise<{ readonly desk: ChallengeDesk; readonly port: number }> {
-  const desk = new ChallengeDesk(systemClock, systemRandom);
+interface Started {
+  readonly desk: ChallengeDesk;
+  readonly port: number;
+  /** Resolves when the beginning of a connection has been looked at. */
+  readonly looked: Promise<void>;
+}
+
+/** `step`: ms that pass, for the desk, whenever it looks at its clock. */
+async function start(step = 0): Promise<Started> {
+  const { promise: looked, resolve } = Promise.withResolvers<void>();
+  let now = 0;
+  const mono = () => {
+    resolve();
+    now += step;
+    return now;
+  };
+  const desk = new ChallengeDesk({ ...systemClock, mono }, systemRandom);
   const server = createHttpServer({
     hosts: ['127.0.0.1'],
     port: 0,
@@ -42,28 +57,25 @@ async function start(): Promise<{ readonly desk: ChallengeDesk; readonly port: n
   });
   const port = await server.listen();
   onTestFinished(() => server.close(AbortSignal.abort()));
-  return { desk, port };
+  return { desk, port, looked };
 }
 
-/** A connection by TLS whose first bytes are sent one by one. */
-function open(port: number, options: ConnectionOptions, slowly = false): Promise<TLSSocket> {
+/** A connection by TLS; with `after`, only three bytes are sent before that. */
+function open(port: number, options: ConnectionOptions, after?: Promise<void>): Promise<TLSSocket> {
   const tcp = connect({ port, host: '127.0.0.1', noDelay: true });
-  const through = slowly ? inPieces(tcp) : tcp;
+  const through = after === undefined ? tcp : inPieces(tcp, after);
   return new Promise((resolve, reject) => {
     const socket = tlsConnect({ socket: through, rejectUnauthorized: false, ...options });
     socket.on('error', reject).once('secureConnect', () => resolve(socket));
   });
 }
 
-function inPieces(tcp: ReturnType<typeof connect>): Duplex {
+function inPieces(tcp: ReturnType<typeof connect>, after: Promise<void>): Duplex {
   const duplex = new Duplex({
     read: () => {},
     write: (chunk: Buffer, _encoding, done) => {
-      const half = Math.ceil(chunk.length / 2);
       tcp.write(chunk.subarray(0, 3));
-      tcp.write(chunk.subarray(3, half), () =>
-        setImmediate(() => tcp.write(chunk.subarray(half), () => done())),
-      );
+      void after.then(() => tcp.write(chunk.subarray(3), () => done()));
     },
   });
   // The server closes it once it has proven the name.
@@ -76,9 +88,9 @@ const TLS = challengeAnswer({ kind: 'tls-alpn-01', name: NAME, keyAuthorization:
 const ASKING = { servername: NAME, ALPNProtocols: ['acme-tls/1'] };
 
 test.each([false, true])('an authority by TLS sees the proof, in pieces: %s', async (slowly) => {
-  const { desk, port } = await start();
+  const { desk, port, looked } = await start();
   desk.set([TLS]);
-  const socket = await open(port, ASKING, slowly);
+  const socket = await open(port, ASKING, slowly ? looked : undefined);
   const certificate = socket.getPeerX509Certificate();
   expect(socket.alpnProtocol).toBe('acme-tls/1');
   expect(certificate?.subjectAltName).toBe(`DNS:${NAME}`);
@@ -93,9 +105,9 @@ test.each<[string, ConnectionOptions]>([
   ['one that speaks HTTP/1.1', { servername: NAME, ALPNProtocols: ['http/1.1'] }],
   ['one that names nobody', {}],
 ])('while a proof is awaited, %s is served as ever', async (_who, options) => {
-  const { desk, port } = await start();
+  const { desk, port, looked } = await start();
   desk.set([TLS]);
-  const socket = await open(port, options, true);
+  const socket = await open(port, options, looked);
   expect(socket.getPeerX509Certificate()?.subject).toBe('CN=usual.example.com');
   socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
   expect(String(await new Promise((resolve) => socket.once('data', resolve)))).toMatch(/^HTTP\/1.1 200 /);
@@ -111,6 +123,34 @@ test('an authority that asks for a name that is not proven is refused in the han
     expect(socket.alpnProtocol).toBe(false);
     socket.destroy();
   }
+});
+
+test('while a proof is awaited, nobody may take longer over the beginning than over a handshake', async () => {
+  const { desk, port, looked } = await start(10_000);
+  desk.set([TLS]);
+  const socket = await open(port, { servername: NAME, ALPNProtocols: ['acme-tls/1', 'http/1.1'] }, looked);
+  expect(socket.getPeerX509Certificate()?.subject).toBe('CN=usual.example.com');
+  socket.destroy();
+});
+
+test('while a proof is awaited, a beginning without end is refused at once', async () => {
+  const { desk, port } = await start();
+  desk.set([TLS]);
+  const tcp = connect({ port, host: '127.0.0.1' }).on('error', () => {});
+  onTestFinished(() => void tcp.destroy());
+  // A record of 64 KiB, which TLS does not have.
+  tcp.write(Buffer.concat([Buffer.of(22, 3, 1, 255, 255), Buffer.alloc(17_000)]));
+  const [first]: number[] = await new Promise((resolve) => tcp.once('data', (data) => resolve([...data])));
+  expect(first, 'an alert').toBe(21);
+});
+
+test('who is told of the answers is told of those that are given already', () => {
+  const desk = new ChallengeDesk(systemClock, systemRandom);
+  desk.set([TLS]);
+  const told: unknown[] = [];
+  desk.onChange((answers) => told.push(answers));
+  desk.set([]);
+  expect(told).toEqual([[TLS], []]);
 });
 
 test('over HTTP the token’s answer is given, to GET alone, and forgotten with the order', async () => {
