@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { CertificateKeeper, type IssuingTerms } from '../acme/keeper.ts';
 import { serverName } from '../config/names.ts';
-import { SHORT_LIFE_MS } from '../domain/certificate.ts';
+import { isShortAndWell } from '../domain/certificate.ts';
 import { Problem } from '../http/problem.ts';
 import { createHttpServer, type HttpLimits, type HttpServer } from '../http/server.ts';
 import { type Certificate, loadCertificate } from '../tls/certificate.ts';
@@ -63,7 +63,10 @@ export async function certificateKeeper(parts: ListenerParts): Promise<KeptCerti
     certificate,
     keeper,
     desk,
-    warnedEnd: () => (isShortAndWell(certificate, keeper) ? null : certificate.expiresAt),
+    warnedEnd: () => {
+      const { origin, life, expiresAt } = certificate;
+      return origin === 'acme' && isShortAndWell(life, keeper.view.renewal) ? null : expiresAt;
+    },
     listen: async () => {
       await bindPort('tls.acme.http_port', port);
       running = keeper.run();
@@ -72,13 +75,6 @@ export async function certificateKeeper(parts: ListenerParts): Promise<KeptCerti
       await Promise.all([port?.close(deadline), running]);
     },
   };
-}
-
-function isShortAndWell(
-  { origin, life: { notBefore, notAfter } }: Certificate,
-  keeper: CertificateKeeper,
-): boolean {
-  return origin === 'acme' && notAfter - notBefore < SHORT_LIFE_MS && keeper.view.renewal.failures === 0;
 }
 
 /** What the settings ask for; null: nothing. */

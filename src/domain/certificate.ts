@@ -90,7 +90,7 @@ const ASK_MS = 6 * HOUR_MS;
 const SHORTEST_ASK_MS = MINUTE_MS;
 const LONGEST_ASK_MS = DAY_MS;
 /** A certificate with a shorter life is renewed so often that two weeks before its end are no warning. */
-export const SHORT_LIFE_MS = 28 * DAY_MS;
+const SHORT_LIFE_MS = 28 * DAY_MS;
 /** Whatever the authority suggests, this share of the life is left for retries. */
 const SPARE_SHARE = 1 / 20;
 
@@ -103,6 +103,11 @@ export function renewalTime(
   const length = life.notAfter - life.notBefore;
   if (advice === null) return life.notAfter - (length * leftPercent) / 100;
   return Math.min(advice.drawnAt, life.notAfter - length * SPARE_SHARE);
+}
+
+/** Whether a certificate is meant to be so short that its end is no warning, and its renewal goes well. */
+export function isShortAndWell(life: CertificateLife, renewal: RenewalState): boolean {
+  return life.notAfter - life.notBefore < SHORT_LIFE_MS && renewal.failures === 0;
 }
 
 /** The advice after the authority was asked. A window that has not changed keeps the time that was drawn. */
@@ -131,8 +136,8 @@ export function afterFailure(
   draw: Draw,
 ): RenewalState {
   const failures = state.failures + 1;
-  const steps = Math.min(failures - 1, 10);
-  const own = Math.min(FIRST_RETRY_MS * RETRY_GROWTH ** steps, LONGEST_RETRY_MS) * (1 - draw() * JITTER);
+  const grown = Math.min(FIRST_RETRY_MS * RETRY_GROWTH ** (failures - 1), LONGEST_RETRY_MS);
+  const own = grown * (1 - draw() * JITTER);
   const asked = Math.min(retryAfterMs ?? 0, LONGEST_WAIT_MS);
   return { ...state, failures, fault, notBefore: Math.round(fault.at + Math.max(own, asked)) };
 }

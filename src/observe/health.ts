@@ -34,7 +34,7 @@ export interface HealthSources {
   readonly nodes: () => readonly NodeStatus[];
   /** Relays that rules name and that do not exist. */
   readonly missingRelays: () => readonly MissingRelay[];
-  /** Wall ms at which the TLS certificate expires; null if there is none. */
+  /** Wall ms at which the TLS certificate expires; null: there is none, or none whose end is to be warned of. */
   readonly certificateExpiresAt: () => number | null;
   /** Findings of other rooms. */
   readonly notices: () => readonly HealthCheck[];

@@ -91,8 +91,8 @@ export function faultOf(pair: KeyAndCertificate, names: PairNames = SETTINGS): s
 }
 
 /** From when to when the pair's own certificate is valid. */
-export function lifeOf(pair: KeyAndCertificate): CertificateLife {
-  const { validFromDate, validToDate } = new X509Certificate(pair.cert);
+export function lifeOf({ cert }: Pick<KeyAndCertificate, 'cert'>): CertificateLife {
+  const { validFromDate, validToDate } = new X509Certificate(cert);
   return { notBefore: validFromDate.getTime(), notAfter: validToDate.getTime() };
 }
 

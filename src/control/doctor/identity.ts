@@ -2,11 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { bounceDomainsOf, newProbe } from '../../config/bounces.ts';
 import { serverName } from '../../config/names.ts';
-import { ORDER_FAULTS, SHORT_LIFE_MS } from '../../domain/certificate.ts';
+import { isShortAndWell, ORDER_FAULTS } from '../../domain/certificate.ts';
 import { keysIn, type SendingDomain, signerOf } from '../../domain/domain-keys.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { IssuingState } from '../../store/issuing.ts';
 import { SELF_SIGNED_FILE, UPLOADED_FILE } from '../../tls/certificate.ts';
+import { lifeOf } from '../../tls/pair.ts';
 import { lookForKey } from '../domain-book.ts';
 import { checkBounceDomain } from '../domain-checks/bounce-domain.ts';
 import { keyName, keyRecord, publish, zoneLine } from '../domain-records.ts';
@@ -28,8 +29,8 @@ interface InUse {
   readonly renew: string;
   /** Made by the server itself, whenever it is missing. */
   readonly isMade?: true;
-  /** It is meant to last so briefly, and its renewal goes well. */
-  readonly isBrief?: true;
+  /** It is meant to be that short, and its renewal goes well. */
+  readonly isShort?: boolean;
   readonly found: X509Certificate | Error;
 }
 
@@ -52,7 +53,7 @@ function lastOrder(ordered: IssuingState | null): Finding[] {
 
 function shownCertificate(premises: Premises, ordered: IssuingState | null): Finding[] {
   const { loaded, clock } = premises;
-  const { path, said, renew, isMade, isBrief, found } = inUse(premises, ordered);
+  const { path, said, renew, isMade, isShort, found } = inUse(premises, ordered);
   if (found instanceof Error) {
     if (isMade) return [skipped(NAME, 'A self-signed one is made at the first start that needs it.')];
     if (isMissing(found))
@@ -69,7 +70,7 @@ function shownCertificate(premises: Premises, ordered: IssuingState | null): Fin
     const cure = isMade ? renew : `get one for ${host}, or: server: { hostname: … }`;
     return [warn(NAME, `${path} is not for ${host}: clients that check it refuse it.`, cure)];
   }
-  if (days < SOON_DAYS && isBrief !== true) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
+  if (days < SOON_DAYS && isShort !== true) return [warn(NAME, `${path} expires in ${days} days.`, renew)];
   return [ok(NAME, `${said}, for ${host}, valid for another ${days} days.`)];
 }
 
@@ -86,15 +87,14 @@ function inUse({ loaded, dataDir, machine }: Premises, ordered: IssuingState | n
     return { path: uploaded, said: 'Uploaded', renew, found };
   }
   if (ordered?.issued) {
-    const { certificate } = ordered.issued;
-    const issued = parsed(() => certificate);
-    const life = issued instanceof Error ? 0 : Date.parse(issued.validTo) - Date.parse(issued.validFrom);
+    const { certificate: cert } = ordered.issued;
+    const issued = parsed(() => cert);
     return {
       path: 'The certificate by ACME',
       said: 'Ordered by ACME',
       renew: 'waybill certificates renew',
       found: issued,
-      ...(life < SHORT_LIFE_MS && ordered.renewal.fault === null ? { isBrief: true } : {}),
+      isShort: !(issued instanceof Error) && isShortAndWell(lifeOf({ cert }), ordered.renewal),
     };
   }
   const path = join(dataDir, SELF_SIGNED_FILE);

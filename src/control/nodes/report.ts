@@ -21,7 +21,7 @@ export interface NodeReport {
   readonly happenings: readonly LaneHappening[];
   /** Its checks of health that are not well. */
   readonly checks: readonly HealthCheck[];
-  /** Wall ms at which its TLS certificate ends; null: it has none. */
+  /** Wall ms at which its TLS certificate ends; null: it has none, or none whose end is to be warned of. */
   readonly certificateEndsAt: number | null;
   /** How often the subjects of the dashboard's hints may have changed there, by topic. */
   readonly news: Readonly<Record<string, number>>;

@@ -13,11 +13,9 @@ import { Textarea } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
+import { warnsOfEnd } from './certificate-end.ts';
 
 type Certificate = ResultOf<'certificate'>;
-
-/** Under so many days left, it is time to do something. */
-const SOON_DAYS = 14;
 
 const ORIGINS: Readonly<Record<Certificate['origin'], string>> = {
   'self-signed': 'Self-signed by this server, which renews it by itself',
@@ -93,7 +91,7 @@ function Facts({ certificate }: { readonly certificate: Certificate }) {
   return (
     <>
       {acme === null ? origin === 'self-signed' && <OrderHint /> : <Order acme={acme} />}
-      {daysLeft < SOON_DAYS && (
+      {warnsOfEnd(certificate) && (
         <div className="mb-4">
           <Banner
             level={daysLeft < 0 ? 'critical' : 'warning'}
