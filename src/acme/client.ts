@@ -5,7 +5,7 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, FlattenedSign, type JWK } from 'jose';
 import type { RenewalWindow } from '../domain/certificate.ts';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, parseTimestamp } from '../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../lib/decode.ts';
 import { type Answered, Connection } from './https.ts';
 import { AcmeError, refusal } from './problem.ts';
@@ -103,7 +103,7 @@ export class AcmeClient {
     try {
       return await this.#created(url, { identifiers, ...successor }, 'to order');
     } catch (error) {
-      // It was replaced before, or is no certificate of this account: it is an order all the same.
+      // It was replaced before, or is another account's: the order is made without naming it.
       const isAboutIt =
         error instanceof AcmeError && /^(?:alreadyReplaced|malformed|conflict)$/.test(error.type ?? '');
       if (!isAboutIt || !('replaces' in successor)) throw error;
@@ -143,9 +143,9 @@ export class AcmeClient {
     if (answer.status !== 200) throw refusalOf(answer, 'to ask when to renew');
     const body = decodeJson(answer.body.toString('utf8'));
     const suggested = memberOf(body, 'suggestedWindow');
-    const start = Date.parse(textOf(suggested, 'start', MAX_TEXT) ?? '');
-    const end = Date.parse(textOf(suggested, 'end', MAX_TEXT) ?? '');
-    if (!(end > start))
+    const start = parseTimestamp(textOf(suggested, 'start', MAX_TEXT) ?? '');
+    const end = parseTimestamp(textOf(suggested, 'end', MAX_TEXT) ?? '');
+    if (start === null || end === null || end <= start)
       throw new AcmeError('authority_failed', 'the authority suggests no window to renew in');
     const page = textOf(body, 'explanationURL', MAX_TEXT);
     // It becomes a link: anything else could be a program.
@@ -158,7 +158,7 @@ export class AcmeClient {
       return await this.#signedIn({ onlyReturnExisting: true }, 'to sign in');
     } catch (error) {
       if (error instanceof AcmeError && error.type === 'accountDoesNotExist') return null;
-      // Only at this request it is about the account.
+      // In answer to any other request it is not about the account.
       if (error instanceof AcmeError && error.type === 'unauthorized')
         throw new AcmeError('account_refused', error.message, error);
       throw error;
@@ -233,7 +233,7 @@ export class AcmeClient {
     return answer.nonce;
   }
 
-  /** Only what is public: of a private key, all would be told. */
+  /** The public part alone: exporting the private key would tell all of it. */
   async #publicKey(): Promise<JWK> {
     return await exportJWK(createPublicKey(this.#key));
   }
