@@ -1,4 +1,7 @@
 import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { startAuthority, type TestAuthority } from '../../test/peers/acme-authority.ts';
 import { MemoryIssuing } from '../../test/support/issuing.ts';
@@ -12,11 +15,14 @@ import { CertificateKeeper, type IssuingTerms } from './keeper.ts';
 
 const HOUR = 3_600_000;
 const DAY = 24 * HOUR;
+/** The first retry is due after five minutes, or a tenth earlier. */
+const BEFORE_RETRY = 4 * 60_000;
 
 let authority: TestAuthority;
 let clock: ManualClock;
 let desk: ChallengeDesk;
 let issuing: MemoryIssuing;
+let folder: string;
 let terms: IssuingTerms | null;
 let isOverruled: boolean;
 let lines: [event: string, fields: LogFields | undefined][];
@@ -28,9 +34,12 @@ beforeEach(async () => {
   clock = new ManualClock(Date.now());
   desk = new ChallengeDesk(clock, systemRandom);
   authority = await startAuthority(
-    (_kind, _name, token) => desk.textFor(`/.well-known/acme-challenge/${token}`),
+    (token) => desk.textFor(`/.well-known/acme-challenge/${token}`),
     () => clock.wall(),
   );
+  folder = mkdtempSync(join(tmpdir(), 'waybill-acme-'));
+  const caFile = join(folder, 'ca.pem');
+  writeFileSync(caFile, authority.ca);
   issuing = new MemoryIssuing();
   isOverruled = false;
   lines = [];
@@ -40,7 +49,7 @@ beforeEach(async () => {
   terms = {
     names: ['mail.example.com', 'smtp.example.com'],
     directory: authority.directory,
-    readCa: () => authority.ca,
+    caFile,
     challenge: 'http-01',
     keyType: 'ec-256',
     renewPercent: 33,
@@ -54,7 +63,12 @@ afterEach(async () => {
   stopping.abort();
   await Promise.all(running);
   await authority.stop();
+  rmSync(folder, { recursive: true });
 });
+
+function change(part: Partial<IssuingTerms>): void {
+  terms = terms === null ? null : { ...terms, ...part };
+}
 
 function start(node = 'n1', isShared = false): CertificateKeeper {
   const at = (event: string, fields?: LogFields) => lines.push([event, fields]);
@@ -134,6 +148,7 @@ describe('an order', () => {
     isOverruled = false;
     terms = null;
     await pass(DAY);
+    expect(issuing.rows().accounts).toEqual([]);
     expect(authority.asked).toEqual([]);
   });
 
@@ -141,7 +156,7 @@ describe('an order', () => {
     authority.faults.badNonces = 3;
     start();
     await until('certificate.issued');
-    authority.faults.badNonces = 1000;
+    expect(count('certificate.order_failed')).toBe(0);
   });
 
   test('is made with another account where the authority has closed the first', async () => {
@@ -160,7 +175,7 @@ describe('an order', () => {
     const keeper = start();
     await until('certificate.issued');
     const first = serial(keeper);
-    terms = terms === null ? null : { ...terms, names: ['other.example.com'] };
+    change({ names: ['other.example.com'] });
     expect(serial(keeper)).toBe(first);
     await soon('certificate.issued', 2);
     expect(new X509Certificate(keeper.pair?.cert ?? '').subjectAltName).toBe('DNS:other.example.com');
@@ -173,6 +188,14 @@ describe('an order', () => {
     await clock.advance(10_000);
     await vi.waitFor(() => expect(keepers.every(({ pair }) => pair !== null)).toBe(true));
     expect(new Set(keepers.map(serial)).size).toBe(1);
+    expect(authority.orders).toHaveLength(1);
+  });
+
+  test('is not made without agreement to the terms, even where there is an account', async () => {
+    const keeper = start();
+    await until('certificate.issued');
+    change({ agreesToTerms: false });
+    await expect(keeper.order()).rejects.toMatchObject({ code: 'terms_not_agreed' });
     expect(authority.orders).toHaveLength(1);
   });
 });
@@ -231,11 +254,17 @@ describe('what goes wrong', () => {
     );
   });
 
-  test('an authority that is not trusted', async () => {
-    terms = terms === null ? null : { ...terms, readCa: () => null };
+  test('an authority that is not trusted, until its root is given', async () => {
+    const caFile = terms?.caFile ?? null;
+    change({ caFile: null });
     start();
     await until('certificate.order_failed');
     expect(code()).toBe('authority_not_trusted');
+    clock.jump(1000);
+    const correctedAt = clock.wall();
+    change({ caFile });
+    await soon('certificate.issued', 1);
+    expect(clock.wall() - correctedAt).toBeLessThan(BEFORE_RETRY);
   });
 
   test('a failed order is tried again, later each time, and not before the authority allows it', async () => {
@@ -253,14 +282,16 @@ describe('what goes wrong', () => {
   });
 
   test('it is tried at once where the settings are corrected', async () => {
-    terms = terms === null ? null : { ...terms, agreesToTerms: false };
+    change({ agreesToTerms: false });
     start();
     await until('certificate.order_failed');
     expect(code()).toBe('terms_not_agreed');
+    expect(authority.asked).toEqual([]);
     clock.jump(1000);
-    terms = terms === null ? null : { ...terms, agreesToTerms: true };
+    const correctedAt = clock.wall();
+    change({ agreesToTerms: true });
     await soon('certificate.issued', 1);
-    expect(count('certificate.order_failed')).toBe(1);
+    expect(clock.wall() - correctedAt).toBeLessThan(BEFORE_RETRY);
   });
 });
 

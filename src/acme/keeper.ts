@@ -1,4 +1,5 @@
 import { X509Certificate } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import {
   advised,
   afterFailure,
@@ -27,8 +28,8 @@ import { AcmeError } from './problem.ts';
 export interface IssuingTerms extends AccountTerms {
   readonly names: readonly string[];
   readonly directory: string;
-  /** Reads the roots that are trusted besides the usual ones; null: none. Throws where it cannot. */
-  readonly readCa: () => string | null;
+  /** The PEM file of the roots that are trusted besides the usual ones; null: none. */
+  readonly caFile: string | null;
   readonly challenge: ChallengeKind;
   readonly keyType: KeyType;
   readonly renewPercent: number;
@@ -253,6 +254,7 @@ export class CertificateKeeper {
     const client = this.#client(terms, accountKey);
     try {
       await client.signIn(terms);
+    if (!terms.agreesToTerms) throw new AcmeError('terms_not_agreed', 'tls.acme.agree_terms is not set');
     } catch (error) {
       client.close();
       // The authority has closed the account: another one is made, once.
@@ -348,11 +350,11 @@ export class CertificateKeeper {
       : certificateId(this.#issued.certificate);
   }
 
-  #client({ directory, readCa }: IssuingTerms, accountKey: string): AcmeClient {
+  #client({ directory, caFile }: IssuingTerms, accountKey: string): AcmeClient {
     const { clock, userAgent, stopping: signal } = this.#deps;
     let ca: string | null;
     try {
-      ca = readCa();
+      ca = caFile === null ? null : readFileSync(caFile, 'utf8');
     } catch (error) {
       throw new AcmeError('authority_not_trusted', `tls.acme.ca_file: ${String(error)}`);
     }

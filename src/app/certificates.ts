@@ -1,4 +1,3 @@
-import { readFileSync } from 'node:fs';
 import { CertificateKeeper, type IssuingTerms } from '../acme/keeper.ts';
 import { serverName } from '../config/names.ts';
 import { isShortAndWell } from '../domain/certificate.ts';
@@ -89,7 +88,7 @@ function termsOf({ config, loaded }: LiveConfig): IssuingTerms | null {
     contact,
     challenge,
     directory,
-    readCa: () => (caFile === null ? null : readFileSync(caFile, 'utf8')),
+    caFile,
     binding: keyId === null || hmacKey === null ? null : { keyId, hmacKey },
     keyType,
     renewPercent,

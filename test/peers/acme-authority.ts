@@ -19,6 +19,8 @@ import {
 import { createSelfSigned } from '../../src/tls/self-signed.ts';
 
 const DAY_MS = 86_400_000;
+/** Of the certificates that it issues. */
+const LIFE_MS = 90 * DAY_MS;
 
 /** What it does other than it should. */
 export interface Misbehaviour {
@@ -60,8 +62,6 @@ export interface TestAuthority {
   readonly ca: string;
   readonly faults: Misbehaviour;
   suggestion: Suggestion | null;
-  /** Of the certificates that it issues. */
-  lifeMs: number;
   /** What was asked of it, such as `new-order`. */
   readonly asked: string[];
   /** The payloads of new orders. */
@@ -71,7 +71,7 @@ export interface TestAuthority {
 }
 
 /** What the world answers to a challenge with a token; null: nothing. */
-type Validate = (kind: string, name: string, token: string) => string | null | Promise<string | null>;
+type Validate = (token: string) => string | null | Promise<string | null>;
 
 /** Starts it; it believes what `validate` says. */
 export async function startAuthority(validate: Validate, now: () => number): Promise<TestAuthority> {
@@ -110,7 +110,6 @@ class Authority implements TestAuthority {
     refusesReplaces: false,
   };
   suggestion: Suggestion | null = null;
-  lifeMs = 90 * DAY_MS;
   readonly asked: string[] = [];
   readonly orders: Record<string, unknown>[] = [];
   readonly accounts = new Map<string, Account>();
@@ -301,11 +300,10 @@ class Authority implements TestAuthority {
     };
   }
 
-  async #prove(response: ServerResponse, order: Order, path: string, { jwk }: Account): Promise<void> {
-    const token = order.tokens.get(path) ?? '';
-    const answer = await this.#validate('http-01', path, token);
-    const isRight = answer === `${token}.${await calculateJwkThumbprint(jwk)}`;
-    if (isRight && this.faults.challengeError === null) order.proven.add(path);
+  async #prove(response: ServerResponse, order: Order, name: string, { jwk }: Account): Promise<void> {
+    const token = order.tokens.get(name) ?? '';
+    const isRight = (await this.#validate(token)) === `${token}.${await calculateJwkThumbprint(jwk)}`;
+    if (isRight && this.faults.challengeError === null) order.proven.add(name);
     else order.error = problem('unauthorized', 'it is not yours');
     this.#json(response, 200, { status: 'processing' });
   }
@@ -339,7 +337,7 @@ class Authority implements TestAuthority {
       integer(Buffer.concat([Buffer.of(0x40), randomBytes(8)])),
       algorithm,
       element(TAG.sequence, named('Test Authority')),
-      element(TAG.sequence, time(now - 3_600_000), time(now - 3_600_000 + this.lifeMs)),
+      element(TAG.sequence, time(now - 3_600_000), time(now - 3_600_000 + LIFE_MS)),
       element(TAG.sequence),
       key,
       element(
