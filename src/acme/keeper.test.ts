@@ -191,6 +191,24 @@ describe('an order', () => {
     expect(authority.orders).toHaveLength(1);
   });
 
+  test('is made after the one that is under way, and not beside it', async () => {
+    const keeper = start();
+    await until('certificate.issued');
+    const both = Promise.all([keeper.order(), keeper.order()]);
+    await until('certificate.issued', 3);
+    await both;
+    expect(count('certificate.order_failed')).toBe(0);
+  });
+
+  test('that an operator wants is refused while another node makes one', async () => {
+    const keeper = start('n1', true);
+    await until('certificate.issued', 1, 1000);
+    await vi.waitUntil(() => issuing.rows().holder === null);
+    await issuing.leaseIssuing('n2', clock.wall(), clock.wall() + HOUR);
+    await expect(keeper.order()).rejects.toThrow('another node orders it now');
+    expect(authority.orders).toHaveLength(1);
+  });
+
   test('is not made without agreement to the terms, even where there is an account', async () => {
     const keeper = start();
     await until('certificate.issued');

@@ -13,6 +13,7 @@ import {
   renewalTime,
 } from '../domain/certificate.ts';
 import { type Clock, formatTimestamp, WakeUp } from '../lib/clock.ts';
+import { Few } from '../lib/few.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { IssuedCertificate, Issuing } from '../store/issuing.ts';
@@ -75,7 +76,7 @@ const SHARED_LOOK_MS = 5_000;
 const OWN_LOOK_MS = 60_000;
 /** In this time every node has looked, and gives the same answers. */
 const PUBLISHED_MS = 2 * SHARED_LOOK_MS + 1_000;
-/** Longer than an order takes at most. */
+/** Longer than an order usually takes. What is ordered more slowly is refused once another node has the lease. */
 const LEASE_MS = 15 * 60_000;
 /** How soon to ask an authority again that gave no advice, or could not be asked. */
 const NO_ADVICE_MS = 6 * 3_600_000;
@@ -94,7 +95,9 @@ export class CertificateKeeper {
   #terms = '';
   /** When the terms were seen to change; wall ms. */
   #termsAt = 0;
-  #ordering: Promise<void> | null = null;
+  #isOrdering = false;
+  /** The lease is the process's: what needs it takes turns. */
+  readonly #turns = new Few(1);
   /** No authority is asked for advice before this. */
   #askAt = 0;
   #isFailing = false;
@@ -115,7 +118,7 @@ export class CertificateKeeper {
       terms,
       renewal: this.#renewal,
       orderAt: terms === null || this.#deps.isOverruled() ? null : this.#orderAt(terms),
-      isOrdering: this.#ordering !== null,
+      isOrdering: this.#isOrdering,
     };
   }
 
@@ -129,7 +132,7 @@ export class CertificateKeeper {
     const { issuing, desk, vault, changed, log } = this.#deps;
     const state = await issuing.issuing();
     this.#renewal = state.renewal;
-    if (this.#ordering === null) desk.set(state.challenges);
+    if (!this.#isOrdering) desk.set(state.challenges);
     if (state.issued?.sealed === this.#issued?.sealed) return;
     this.#issued = state.issued;
     const key = state.issued === null ? null : (vault()?.open(state.issued.sealed, CERTIFICATE_KEY) ?? null);
@@ -152,7 +155,8 @@ export class CertificateKeeper {
       }
       if (!stopping.aborted) await this.#wakeUp.wait(clock, isShared ? SHARED_LOOK_MS : OWN_LOOK_MS);
     }
-    await this.#ordering?.catch(() => {});
+    // Until what was under way has ended.
+    await this.#turns.run(async () => {});
   }
 
   /**
@@ -162,16 +166,15 @@ export class CertificateKeeper {
   async order(): Promise<void> {
     const terms = this.#deps.terms();
     if (terms === null) throw new AcmeError('order_failed', 'nothing is to be ordered');
-    await this.#ordering?.catch(() => {});
-    await this.#begin(terms, () => true);
+    if (!(await this.#begin(terms, () => true)))
+      throw new AcmeError('order_failed', 'another node orders it now');
   }
 
   async #look(): Promise<void> {
     const { terms: termsOf, isOverruled, clock } = this.#deps;
     await this.load();
     const terms = termsOf();
-    const isOrdering = this.#ordering !== null;
-    if (terms === null || isOverruled() || isOrdering) return;
+    if (terms === null || isOverruled() || this.#isOrdering) return;
     const text = JSON.stringify(terms);
     if (this.#terms !== '' && this.#terms !== text) this.#termsAt = clock.wall();
     this.#terms = text;
@@ -201,41 +204,49 @@ export class CertificateKeeper {
     return orderTime(renewalTime(lifeOf(pair), terms.renewPercent, renewal.advice), renewal, now);
   }
 
-  /** Orders under the lease, if it is still to be done then. Rejects with {@link AcmeError} or `StoreError`. */
-  async #begin(terms: IssuingTerms, isWanted: () => boolean): Promise<void> {
-    const work = this.#underLease(async () => {
-      if (!isWanted()) return;
-      try {
-        await this.#orderOnce(terms, true);
-      } catch (error) {
-        if (error instanceof AcmeError && !this.#deps.stopping.aborted) await this.#failed(error);
-        throw error;
-      }
-    });
-    this.#ordering = work;
+  /**
+   * Orders under the lease, if it is still to be done then. False: another node has the lease. Rejects with
+   * {@link AcmeError} or `StoreError`.
+   */
+  async #begin(terms: IssuingTerms, isWanted: () => boolean): Promise<boolean> {
     try {
-      await work;
+      return await this.#underLease(async () => {
+        if (!isWanted()) return;
+        this.#isOrdering = true;
+        try {
+          await this.#orderOnce(terms, true);
+        } catch (error) {
+          if (error instanceof AcmeError && !this.#deps.stopping.aborted) await this.#failed(error);
+          throw error;
+        } finally {
+          this.#isOrdering = false;
+        }
+      });
     } finally {
-      this.#ordering = null;
       await this.load();
     }
   }
 
-  /** Does something that only one node may do at a time; nothing where another is at it. */
-  async #underLease(work: () => Promise<void>): Promise<void> {
+  /** Does something that only one node may do at a time. False: another is at it, and nothing was done. */
+  async #underLease(work: () => Promise<void>): Promise<boolean> {
+    return await this.#turns.run(() => this.#leased(work));
+  }
+
+  async #leased(work: () => Promise<void>): Promise<boolean> {
     const { issuing, node, clock, isShared, desk } = this.#deps;
     const now = clock.wall();
-    // Whoever held it before on this machine alone is gone.
+    // Without other nodes, whoever held it before is gone.
     const isTaken = await issuing.leaseIssuing(
       node,
       isShared ? now : Number.MAX_SAFE_INTEGER,
       now + LEASE_MS,
     );
-    if (!isTaken) return;
+    if (!isTaken) return false;
     try {
       // Another node may have ordered it meanwhile.
       await this.load();
       await work();
+      return true;
     } finally {
       desk.set([]);
       await issuing.endIssuing(node);
@@ -243,6 +254,7 @@ export class CertificateKeeper {
   }
 
   async #orderOnce(terms: IssuingTerms, mayBeNewAccount: boolean): Promise<void> {
+    if (!terms.agreesToTerms) throw new AcmeError('terms_not_agreed', 'tls.acme.agree_terms is not set');
     const { issuing, node, clock, log } = this.#deps;
     const vault = this.#vault();
     const owner = `acme account ${terms.directory}`;
@@ -254,7 +266,6 @@ export class CertificateKeeper {
     const client = this.#client(terms, accountKey);
     try {
       await client.signIn(terms);
-    if (!terms.agreesToTerms) throw new AcmeError('terms_not_agreed', 'tls.acme.agree_terms is not set');
     } catch (error) {
       client.close();
       // The authority has closed the account: another one is made, once.
@@ -317,12 +328,15 @@ export class CertificateKeeper {
   async #askForAdvice(terms: IssuingTerms): Promise<void> {
     const { clock, random, issuing, node, log } = this.#deps;
     const now = clock.wall();
-    const { advice } = this.#renewal;
-    const id = this.#idOfPresent(terms);
-    if (id === null || now < Math.max(this.#askAt, advice?.askAgainAt ?? 0)) return;
+    const askAgainAt = this.#renewal.advice?.askAgainAt ?? 0;
+    if (this.#idOfPresent(terms) === null || now < Math.max(this.#askAt, askAgainAt)) return;
     this.#askAt = now + NO_ADVICE_MS;
     await this.#underLease(async () => {
-      // The account is not asked for: whoever has the certificate may ask.
+      // By now there may be another certificate.
+      const id = this.#idOfPresent(terms);
+      const { advice } = this.#renewal;
+      if (id === null) return;
+      // No account is needed to ask (RFC 9773 §4.1): any key will do.
       const client = this.#client(terms, createAccountKey());
       try {
         const told = await client.renewalInfo(id);
