@@ -40,6 +40,7 @@ async function renewCertificate(deps: Deps): Promise<CertificateView> {
   if (isOrdered) {
     try {
       await keeper.order();
+      await certificate.reload();
     } catch (error) {
       if (!(error instanceof AcmeError)) throw error;
       throw new OperationError('unavailable', `${error.message}. ${ORDER_FAULTS[error.code]}`, {

@@ -132,17 +132,16 @@ describeWith(PEBBLE_PROGRAMS, 'certificates by ACME', () => {
       const before = await open(server.runtime.apiTls ?? 0);
       const renewed = await installation.run('certificates', 'renew');
       expect(renewed).toMatchObject({ code: 0, stdout: expect.stringMatching(/From +ordered by ACME/) });
-      const second = await issued(server, first);
-      expect(second).not.toBe(first);
+      await issued(server, first);
+      const [certificate] = await everywhere(server);
+      expect(renewed.stdout, 'the new one is shown').toContain(certificate?.fingerprint256);
       // Connections go on with what they began with.
       before.write('GET /api/v1/ready HTTP/1.1\r\nHost: x\r\n\r\n');
       await new Promise((resolve) => before.once('data', resolve));
       before.destroy();
     });
 
-  test('it is the same after a restart; the account and the key are sealed', {
-    timeout: 120_000,
-  }, async (context) => {
+  test('it is the same after a restart', { timeout: 120_000 }, async (context) => {
     const { installation, server } = await start(context, WAYS[0][1]);
     const first = await issued(server);
     await server.end('SIGTERM');
