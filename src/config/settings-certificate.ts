@@ -63,7 +63,7 @@ export const CERTIFICATE_SETTINGS = {
   'tls.acme.challenge': live(
     choice(...CHALLENGE_KINDS),
     'http-01',
-    'How the authority checks that the names lead here: `http-01` asks port 80 of each name over HTTP, `tls-alpn-01` port 443 over TLS. Every HTTP port of this server answers both, so that it suffices to forward that port to one of them.',
+    'How the authority checks that the names lead here: `http-01` asks port 80 of each name over HTTP, `tls-alpn-01` port 443 over TLS. Every HTTP port of this server answers the first, and every one with TLS also the second, so that it suffices to forward that port to one of them.',
   ),
   'tls.acme.http_port': restart(
     orNull(port, 'off'),
