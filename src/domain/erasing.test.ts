@@ -31,6 +31,11 @@ test('JSON that does not name her stays as it is written', () => {
   expect(renamedIn(text, ANN)).toBe(text);
 });
 
+test('JSON names her however deep that is', () => {
+  const deep = (inmost: string) => `${'['.repeat(20_000)}${JSON.stringify(inmost)}${']'.repeat(20_000)}`;
+  expect(renamedIn(deep(ANN.address), ANN)).toBe(deep(ANN.pseudonym));
+});
+
 test('what is left of JSON are codes, not what others wrote', () => {
   const json = JSON.stringify({
     steps: [{ verb: 'RCPT TO:<a@b.c>', reply: '550-5.1.1 No Ann here', atMs: 3 }],

@@ -2,7 +2,7 @@
  * Erasing a person: what takes the address's place, and what is left of records (docs/privacy.md). The pseudonym is a
  * keyed hash in the form of an address: records stay whole, and equal addresses stay equal.
  */
-import { names, type Person, renamed } from './naming.ts';
+import { type Person, renamed } from './naming.ts';
 
 /** Makes pseudonyms (`lib/pseudonym.ts`). */
 export interface Pseudonymous {
@@ -20,40 +20,32 @@ export function isPseudonym(address: string): boolean {
 
 /** Whether a value names the person: text, or JSON whose strings or names do. */
 export function namesIn(value: string, person: Person): boolean {
-  const json = structureOf(value);
-  return json === undefined ? names(value, person) : renamedIn(value, person) !== value;
+  return renamedIn(value, person) !== value;
 }
 
-/** The value with the pseudonym wherever it names the person. JSON that does not stays as it is written. */
+/** A string of JSON, or a name. */
+const JSON_STRING = /"[^"\\]*(?:\\.[^"\\]*)*"/g;
+
+/** The value with the pseudonym wherever it names the person. What else JSON says stays as it is written. */
 export function renamedIn(value: string, person: Person): string {
-  const json = structureOf(value);
-  if (json === undefined) return renamed(value, person);
-  let isNamed = false;
-  const rename = (text: string): string => {
+  if (!isStructure(value)) return renamed(value, person);
+  // String by string, however deep they lie: strangers may have nested them deeper than a recursion can follow.
+  return value.replace(JSON_STRING, (written) => {
+    const text: string = JSON.parse(written);
     const result = renamedIn(text, person);
-    isNamed ||= result !== text;
-    return result;
-  };
-  const result = mapped(json, rename);
-  return isNamed ? JSON.stringify(result) : value;
+    return result === text ? written : JSON.stringify(result);
+  });
 }
 
-/** The object or array that a text is as JSON; undefined: it is none. */
-function structureOf(text: string): unknown {
-  if (!/^[[{]/.test(text)) return;
+/** Whether a text is an object or an array as JSON. */
+function isStructure(text: string): boolean {
+  if (!/^[[{]/.test(text)) return false;
   try {
-    return JSON.parse(text);
+    JSON.parse(text);
+    return true;
   } catch {
-    return;
+    return false;
   }
-}
-
-/** A value of JSON with all its strings and names mapped. */
-function mapped(value: unknown, change: (text: string) => string): unknown {
-  if (typeof value === 'string') return change(value);
-  if (Array.isArray(value)) return value.map((one) => mapped(one, change));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, one]) => [change(name), mapped(one, change)]));
 }
 
 /**

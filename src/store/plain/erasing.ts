@@ -158,7 +158,9 @@ function renamedColumns(row: Texts, { data, person }: Walk): Record<string, Valu
   }
   for (const name of columnNames(data.text)) {
     const value = row[name];
-    if (typeof value === 'string' && namesIn(value, person)) left[name] = renamedIn(value, person);
+    if (typeof value !== 'string') continue;
+    const renamed = renamedIn(value, person);
+    if (renamed !== value) left[name] = renamed;
   }
   return left;
 }
