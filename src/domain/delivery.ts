@@ -65,6 +65,9 @@ export function isFinal(status: MessageStatus): boolean {
   return status === 'delivered' || status === 'failed';
 }
 
+/** The statuses after which nothing more happens on its own. */
+export const FINAL_STATUSES: readonly MessageStatus[] = MESSAGE_STATUSES.filter(isFinal);
+
 // What a person's act does to a delivery, by its state (contract §3.3). A delivered one is never changed, and an
 // attempt under way ends on its own: a peer may be taking the message at this moment.
 

@@ -21,10 +21,7 @@ export interface TableData {
   readonly key: string;
 }
 
-/**
- * `users`, `sessions` and what belongs to
- * them are about people who sign in here: removing the user removes them.
- */
+/** `users`, `sessions` and what belongs to them are about people who sign in here: removing the user removes them. */
 // biome-ignore format: a table
 export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   messages: {

@@ -13,6 +13,7 @@ import type { Views } from '../../src/store/views.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import {
+  apiKey,
   at,
   attempt,
   beginAll,
@@ -167,6 +168,22 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     const searches = scans.filter((node) => node['Node Type'].includes('Scan'));
     expect(searches.length).toBeGreaterThan(0);
     expect(searches.filter((node) => node.Filter !== undefined)).toEqual([]);
+  });
+
+  it('records of a key with days of its own go by the index of the key, in each part; without such keys nobody looks', async () => {
+    const looking = 'final_at <= $4 AND kept IN';
+    await store.purge(KEEP_ALL, 10, at());
+    expect([...(await plans(looking))]).toEqual([]);
+    const { keyring } = plainStores(database, TERMS.pseudonyms);
+    await keyring.create(apiKey('key_one', { recordDays: 1 }), 'hash');
+    await store.purge(KEEP_ALL, 10, at());
+    const values = [`'key_one'`, `'delivered'`, `'~'`, '9', '5'];
+    const nodes = [...(await plans(looking, values)).values()].flat();
+    const used = nodes.flatMap((node) => node['Index Name'] ?? []);
+    expect(used.length).toBeGreaterThan(DAYS.length);
+    expect(used.filter((name) => !name.includes('_key_id_status_id_'))).toEqual([]);
+    expect(nodes.filter((node) => /^(Seq Scan|Sort)$/.test(node['Node Type']))).toEqual([]);
+    expect(nodes.filter((node) => node['Relation Name'] === 'messages_open')).toEqual([]);
   });
 
   it('suppressed recipients are found, and pages of entries read, by their indexes alone', async () => {

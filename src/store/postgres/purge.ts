@@ -1,3 +1,4 @@
+import { FINAL_STATUSES } from '../../domain/delivery.ts';
 import { messageIdFloor } from '../../lib/id.ts';
 import { indexable } from '../../postgres/text.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
@@ -146,16 +147,10 @@ async function ofKeysBefore({ db, at: { now } }: Work, limit: number): Promise<M
   for (const { keyId, days } of await db.rows<{ keyId: string; days: number }>(RECORD_DAYS)) {
     const finalBefore = now - days * DAY_MS;
     const below = messageIdFloor(finalBefore + 1);
-    for (const status of ['delivered', 'failed'])
-      found.push(
-        ...(await db.rows<MessageRow>(OF_KEY_BEFORE, [
-          keyId,
-          status,
-          below,
-          finalBefore,
-          limit - found.length,
-        ])),
-      );
+    for (const status of FINAL_STATUSES) {
+      const rest = limit - found.length;
+      found.push(...(await db.rows<MessageRow>(OF_KEY_BEFORE, [keyId, status, below, finalBefore, rest])));
+    }
   }
   return found;
 }

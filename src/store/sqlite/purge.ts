@@ -1,4 +1,4 @@
-import type { MessageStatus } from '../../domain/delivery.ts';
+import { FINAL_STATUSES, type MessageStatus } from '../../domain/delivery.ts';
 import { idFloor, messageIdFloor } from '../../lib/id.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
@@ -14,8 +14,6 @@ import { runnerOver } from './plain.ts';
 import { WordIndex } from './word-index.ts';
 
 const DAY_MS = 86_400_000;
-/** What a message is that has come to its end. */
-const FINAL_STATUSES: readonly MessageStatus[] = ['delivered', 'failed'];
 
 /** The retention rule that keeps contents. */
 type KeptRule = keyof typeof BYTES_GAUGE;
@@ -35,6 +33,7 @@ export function purgeVerb(books: Books) {
     contents += contentsOf.bySize('captured', policy.capturedMaxBytes, limit - contents);
     let records = purgeRecords(at.now - policy.recordAgeMs, limit - contents);
     records += purgeOfKeys(at.now, limit - contents - records);
+    if (records > 0) words.recede();
     const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
     const told = run(forgetTold(idFloor('fbk_', at.now - policy.feedbackAgeMs), limit, at.now));
     const links = run(forgetLinks(policy.maxUnsubscribeLinks, limit));
@@ -54,7 +53,6 @@ export function purgeVerb(books: Books) {
         removeRecord(rule, row);
         removed++;
       }
-    if (removed > 0) words.recede();
     return removed;
   }
 
@@ -64,19 +62,12 @@ export function purgeVerb(books: Books) {
     for (const [keyId, days] of sql.recordDays.all()) {
       const finalBefore = now - days * DAY_MS;
       const below = messageIdFloor(finalBefore + 1);
-      for (const status of FINAL_STATUSES)
-        for (const [kept, ...row] of sql.ofKeyBefore.all(
-          keyId,
-          status,
-          below,
-          finalBefore,
-          limit - removed,
-        )) {
-          removeRecord(kept, row);
-          removed++;
-        }
+      for (const status of FINAL_STATUSES) {
+        const rows = sql.ofKeyBefore.all(keyId, status, below, finalBefore, limit - removed);
+        for (const [kept, ...row] of rows) removeRecord(kept, row);
+        removed += rows.length;
+      }
     }
-    if (removed > 0) words.recede();
     return removed;
   }
 
