@@ -14,6 +14,7 @@ import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import { BEGINNING, type Erasure } from '../store/erasing.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import { type ErasingDeps, erasureOwner, holdKeys, keepErasing } from './erasing.ts';
+import { privacyOperations } from './privacy.ts';
 
 const ANN = 'ann@example.org';
 const vault = createVault(new Uint8Array(32), seededRandom(1));
@@ -181,8 +182,13 @@ test('one that fails lets others pass', async () => {
 test('what was sealed under another key ends, and says so', async () => {
   await ask('era_1');
   deps = { ...deps, vault: () => createVault(new Uint8Array(32).fill(9), seededRandom(1)) };
-  const { progress } = await until('era_1', isDone);
-  expect(progress.trouble).toMatch(/^The address cannot be read/);
+  await until('era_1', isDone);
+  // Only the erasures are asked.
+  const { listErasures } = privacyOperations(deps as unknown as Parameters<typeof privacyOperations>[0]);
+  const { erasures } = await listErasures({});
+  expect(erasures).toMatchObject([
+    { state: 'failed', stepsDone: 0, notice: expect.stringMatching(/^The address cannot be read/) },
+  ]);
 });
 
 test('two workers at once do nothing twice, and forget nothing', async () => {

@@ -1,5 +1,5 @@
 import type { Vault } from '../config/secrets.ts';
-import type { MessageStatus } from '../domain/delivery.ts';
+import { isFinal, MESSAGE_STATUSES, type MessageStatus } from '../domain/delivery.ts';
 import type { Person } from '../domain/naming.ts';
 import { parseQuery } from '../domain/query.ts';
 import { parseSuppressed } from '../domain/suppressed-address.ts';
@@ -13,7 +13,7 @@ import {
   MAX_PREVIEWED,
   type PrivacyOperations,
 } from '../operations/privacy.ts';
-import { BEGINNING, ERASING_STEPS, type Erasure } from '../store/erasing.ts';
+import { BEGINNING, ERASING_STEPS, type Erasure, type ErasureProgress } from '../store/erasing.ts';
 import type { LocalDeps } from './deps.ts';
 import { erasureOwner, personOf } from './erasing.ts';
 
@@ -86,7 +86,7 @@ async function preview(
 }
 
 const EVERY_MESSAGE = parseQuery('').query;
-const OPEN: readonly MessageStatus[] = ['queued', 'processing', 'retrying'];
+const OPEN = MESSAGE_STATUSES.filter((status) => !isFinal(status));
 
 function personIn(address: string, vault: Vault): Person {
   const parsed = parseSuppressed(address.trim());
@@ -104,13 +104,18 @@ function viewOf({ id, pseudonym, requestedAt, finishedAt, progress }: Erasure): 
   return {
     id,
     pseudonym,
-    state: finishedAt !== null ? 'done' : trouble === null ? 'working' : 'waiting',
+    state: stateOf(progress, finishedAt !== null),
     requestedAt: formatTimestamp(requestedAt),
     finishedAt: finishedAt === null ? null : formatTimestamp(finishedAt),
     step: finishedAt === null ? step : null,
-    stepsDone: finishedAt === null ? Math.max(0, STEPS.indexOf(step)) : STEPS.length,
+    stepsDone: step === 'done' ? STEPS.length : Math.max(0, STEPS.indexOf(step)),
     steps: STEPS.length,
     changed: Object.values(changed).reduce((sum, count) => sum + count, 0),
     notice: trouble,
   };
+}
+
+function stateOf({ step, trouble }: ErasureProgress, hasEnded: boolean): ErasureView['state'] {
+  if (hasEnded) return step === 'done' ? 'done' : 'failed';
+  return trouble === null ? 'working' : 'waiting';
 }

@@ -2,7 +2,8 @@ import { z } from 'zod';
 import { text } from './command.ts';
 import { CONFIDENTIAL, changes, MAIL_TOPICS, type OperationsOf, operation, type Shown } from './operation.ts';
 
-const ERASURE_STATES = ['working', 'waiting', 'done'] as const;
+/** `failed`: it ended before everything was looked through. */
+const ERASURE_STATES = ['working', 'waiting', 'done', 'failed'] as const;
 
 const erasureView = () =>
   z.strictObject({
@@ -12,14 +13,14 @@ const erasureView = () =>
     state: z.enum(ERASURE_STATES),
     requestedAt: z.string(),
     finishedAt: z.string().nullable(),
-    /** What is being looked through; null once it is done. */
+    /** What is being looked through; null once it has ended. */
     step: z.string().nullable(),
     /** How many steps are behind it, and of how many. */
     stepsDone: z.number(),
     steps: z.number(),
     /** Records that were rewritten or removed. */
     changed: z.number(),
-    /** What it waits for, or what is left to do by hand; null: nothing. */
+    /** What it waits for, what is left to do by hand, or why it failed; null: nothing. */
     notice: z.string().nullable(),
   });
 
@@ -135,7 +136,7 @@ function erasureText({
   changed,
   notice,
 }: ErasureView): string {
-  const how = state === 'done' ? `done ${finishedAt ?? ''}` : `${state}, at ${step ?? ''}`;
+  const how = finishedAt === null ? `${state}, at ${step ?? ''}` : `${state} ${finishedAt}`;
   const lines = [`${pseudonym}: ${how}`, `  asked for ${requestedAt}; records changed: ${changed}`];
   return [...lines, ...(notice === null ? [] : [`  ${notice}`])].join('\n');
 }

@@ -58,6 +58,7 @@ const STATES: Readonly<Record<Erasure['state'], readonly [name: string, tone: To
   working: ['Working', 'busy'],
   waiting: ['Waiting', 'warn'],
   done: ['Done', 'good'],
+  failed: ['Failed', 'bad'],
 };
 
 /** What it looks through, for people. */
