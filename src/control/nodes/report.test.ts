@@ -116,6 +116,12 @@ test('a report is never longer than a beat takes, however much there is to tell'
   ).toBeGreaterThan(10);
 });
 
+test('of mail addresses in a reply, a report shows only the domains, also where it is cut', () => {
+  const text = `${'x'.repeat(190)} 550 <ann@example.org> unknown`;
+  const json = writeReport({ ...NOTHING, lanes: [lane('out', { lastReply: reply(text) })] });
+  expect(readReport(json).lanes[0]?.lastReply?.text).toBe(`${'x'.repeat(190)} 550 <*@ex`);
+});
+
 test.each(['', '{', 'null', '[]', '7', '{"relays":7}', '{"lanes":[{"lane":7}]}', '{"denied":[null]}'])(
   'a report that cannot be read says nothing: %s',
   (json) => {

@@ -4,6 +4,7 @@ import { relayOfLane } from '../../domain/lane.ts';
 import type { LaneFigures } from '../../engine/contract.ts';
 import { decodeJson } from '../../lib/decode.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
+import { hideAddresses } from '../../observe/log.ts';
 import type { DeniedTally, LaneHappening } from '../../observe/remembered.ts';
 
 /**
@@ -81,8 +82,10 @@ function toldLanes(lanes: readonly LaneFigures[]): LaneFigures[] {
 
 /** Every node knows the operators' holds by itself; the relay is in the lane's name. */
 function laneNote({ relay: _relay, held: _held, lastReply, ...told }: LaneFigures) {
-  const reply = lastReply === null ? null : { ...lastReply, text: lastReply.text.slice(0, MAX_TEXT) };
-  return { ...told, lastReply: reply };
+  if (lastReply === null) return { ...told, lastReply };
+  // It may name anybody, and would be written again after that person was erased.
+  const text = hideAddresses(lastReply.text, 'domain').slice(0, MAX_TEXT);
+  return { ...told, lastReply: { ...lastReply, text } };
 }
 
 /** As many items as fit, from the first on. */
