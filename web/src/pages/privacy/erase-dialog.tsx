@@ -17,7 +17,7 @@ export function EraseDialog({ onClose }: { readonly onClose: () => void }) {
       initial={{ address: '' }}
       check={({ address }) => ({ address: address.trim() === '' ? 'Enter an address.' : null })}
       request={({ address }) => ({ address: address.trim() })}
-      submit="Look"
+      submit="Preview"
       onDone={(preview) => {
         onClose();
         askToErase(preview);
@@ -59,8 +59,8 @@ function askToErase({ address, to, from, waiting, more, suppressions }: ResultOf
           }}
         />
         <p className="text-soft">
-          These messages lose contents, subject and metadata, also for their other recipients. What waits for
-          nobody else is cancelled. Suppressions go on stopping mail. Old backups are not reached.
+          These messages lose contents, subject and metadata, also for their other recipients. Mail that waits
+          for this person alone is cancelled. Suppressions go on stopping mail. Old backups are not reached.
         </p>
       </>
     ),

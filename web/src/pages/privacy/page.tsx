@@ -42,7 +42,8 @@ function Erasures() {
               rowId={({ id }) => id}
               empty={
                 <EmptyState icon={UserX} title="Nobody was erased">
-                  You see what would be touched before anything is. Whoever is suppressed stays so.
+                  You see what would be touched before anything is erased. Suppressed addresses stay
+                  suppressed.
                 </EmptyState>
               }
             />
@@ -70,9 +71,9 @@ const STEP_WORDS: Readonly<Record<string, string>> = {
 
 const COLUMNS: readonly Column<Erasure>[] = [
   {
-    header: 'Stands in the person’s place',
+    header: 'Pseudonym',
     width: 'minmax(0, 2fr)',
-    cell: ({ pseudonym }) => <code className="font-mono text-sm break-all">{pseudonym}</code>,
+    cell: ({ pseudonym }) => <Pseudonym of={pseudonym} />,
   },
   {
     header: 'State',
@@ -102,6 +103,17 @@ const COLUMNS: readonly Column<Erasure>[] = [
   ),
 ];
 
+/** Breaks before the @ where it does not fit, not in the middle of a word. */
+function Pseudonym({ of }: { readonly of: string }) {
+  const [local, domain] = of.split('@');
+  return (
+    <code className="font-mono text-sm break-words">
+      {local}
+      <wbr />@{domain}
+    </code>
+  );
+}
+
 function HowFar({ of: { step, stepsDone, steps, notice } }: { readonly of: Erasure }) {
   if (step === null && notice === null) return <span className="text-soft">Nothing is left.</span>;
   return (
@@ -110,8 +122,7 @@ function HowFar({ of: { step, stepsDone, steps, notice } }: { readonly of: Erasu
         <>
           <Progress label="How far the erasure is" value={stepsDone / steps} />
           <div className="text-xs text-soft">
-            {STEP_WORDS[step] ?? 'What else names the person'}, step {formatCount(stepsDone + 1)} of{' '}
-            {formatCount(steps)}
+            {STEP_WORDS[step] ?? 'Other records'}, step {formatCount(stepsDone + 1)} of {formatCount(steps)}
           </div>
         </>
       )}
