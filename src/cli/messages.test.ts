@@ -320,6 +320,11 @@ test('a priority is given with the message, and a wrong one is refused', async (
   });
 });
 
+test('a message can demand TLS on the whole way', async () => {
+  const { id } = await here.json([...LETTER, '--to', 'ann@example.net', '--require-tls']);
+  expect(await here.json(['messages', 'show', id])).toMatchObject({ tls: 'required' });
+});
+
 test('a message is checked before it is sent, and afterwards', async () => {
   const hasty = [
     'send',

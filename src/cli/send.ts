@@ -55,6 +55,10 @@ export function sendCommand(context: Context): Command {
       new Option('--priority <name>', 'high goes first, bulk last (default: normal)').choices(PRIORITIES),
     )
     .option('--send-at <time>', 'do not send it before this time: 2026-11-21T08:00:00Z')
+    .option(
+      '--require-tls',
+      'REQUIRETLS: only servers that encrypt, prove who they are and promise the same get it; otherwise it fails',
+    )
     .option('--raw <file>', 'send this finished MIME message as it is (with --url); - for standard input')
     .option(
       '--idempotency-key <key>',
@@ -154,6 +158,7 @@ interface DraftOptions {
   readonly tag?: readonly string[];
   readonly priority?: Priority;
   readonly sendAt?: string;
+  readonly requireTls?: true;
   readonly raw?: string;
 }
 
@@ -175,13 +180,13 @@ const MAX_PIPED = 128 * 1024 * 1024;
 /** Reads the options, the files they name, and the standard input where it is meant. Throws `Exit`. */
 async function draftOf(given: DraftOptions, terminal: Terminal): Promise<Draft> {
   const options = await withInput(given, terminal);
-  const { from, to, tag = [], sendAt, priority, raw } = options;
+  const { from, to, tag = [], sendAt, priority, requireTls, raw } = options;
   if (raw === undefined) return { kind: 'message', message: messageOf(options) };
   const useless = CONTENTS.filter((name) => options[name] !== undefined);
   if (useless.length > 0)
     throw new Exit(2, `--raw is a finished message; it cannot be combined with --${useless.join(', --')}.`);
   const content = raw === STANDARD_INPUT ? await readInput(terminal, MAX_PIPED) : readBytes(raw);
-  return { kind: 'raw', content, envelope: { from, to, tags: tag, sendAt, priority } };
+  return { kind: 'raw', content, envelope: { from, to, tags: tag, sendAt, priority, requireTls } };
 }
 
 /** With the standard input in the place of `-`; and as the text where nothing else is the body and something is piped in. */
@@ -201,7 +206,7 @@ async function withInput(options: DraftOptions, terminal: Terminal): Promise<Dra
 }
 
 function messageOf(options: DraftOptions): Message {
-  const { from, to, cc, bcc, subject, text, html, tag, sendAt, priority } = options;
+  const { from, to, cc, bcc, subject, text, html, tag, sendAt, priority, requireTls } = options;
   const attachments = (options.attach ?? []).map((path) => ({
     filename: basename(path),
     content: readBytes(path),
@@ -217,6 +222,7 @@ function messageOf(options: DraftOptions): Message {
     tags: tag,
     sendAt,
     priority,
+    requireTls,
     headers: headersOf(options),
     attachments,
   };

@@ -120,6 +120,8 @@ export interface RawEnvelope {
   readonly priority?: Priority | null | undefined;
   /** The box in which a captured message lies: 1 to 64 characters of `a-z 0-9 . _ -`. */
   readonly box?: string | null | undefined;
+  /** REQUIRETLS (RFC 8689), as in `Submission`. */
+  readonly requireTls?: boolean | null | undefined;
 }
 
 /** How an envelope travels: in the query, and what would make that too long in header fields of the request. */
@@ -137,14 +139,20 @@ const LONGEST_QUERY = 6000;
 
 /** How an envelope travels, with a message that is to be sent, or only checked. */
 export function rawTarget(envelope: RawEnvelope, dryRun: boolean): RawTarget {
-  const { from, tags, sendAt, priority, box } = envelope ?? {};
+  const { from, tags, sendAt, priority, box, requireTls } = envelope ?? {};
   if (typeof from !== 'string')
     throw new InputFault('envelope.from must be the address of the sender; the header From does not count.');
   const to = addressesOf(envelope.to);
   const query = new URLSearchParams({ from });
   for (const address of to) query.append('to', address);
   for (const tag of tags ?? []) query.append('tag', tag);
-  const options = { sendAt: timeText('envelope.sendAt', sendAt), priority, box, dryRun: dryRun || null };
+  const options = {
+    sendAt: timeText('envelope.sendAt', sendAt),
+    priority,
+    box,
+    requireTls: requireTls || null,
+    dryRun: dryRun || null,
+  };
   for (const [name, value] of Object.entries(options))
     if (value !== undefined && value !== null) query.set(name, String(value));
   if (query.toString().length <= LONGEST_QUERY) return { query: `?${query}`, headers: {} };

@@ -11,13 +11,14 @@ test('an envelope travels in the query', () => {
     sendAt: new Date(0),
     priority: 'bulk' as const,
     box: 'b.1',
+    requireTls: true,
   };
   expect(rawTarget(envelope, false)).toEqual({
     query:
-      '?from=a%40example.com&to=b%40y&to=c%40z&tag=t&sendAt=1970-01-01T00%3A00%3A00.000Z&priority=bulk&box=b.1',
+      '?from=a%40example.com&to=b%40y&to=c%40z&tag=t&sendAt=1970-01-01T00%3A00%3A00.000Z&priority=bulk&box=b.1&requireTls=true',
     headers: {},
   });
-  const nothing = { tags: null, sendAt: null, priority: null, box: null };
+  const nothing = { tags: null, sendAt: null, priority: null, box: null, requireTls: false };
   expect(rawTarget({ from: FROM, to: 'b@y', ...nothing }, true).query).toBe(
     '?from=a%40example.com&to=b%40y&dryRun=true',
   );
