@@ -36,6 +36,15 @@ test('a reply that names a recipient without the domain names nobody', () => {
   expect(hide('450 joann.leeds: all busy, al')).toBe('450 joann.leeds: all busy, al');
 });
 
+test('a recipient who is called like a status or a verb hides neither', () => {
+  const told = { status: 'delivered', steps: [{ verb: 'MAIL', reply: '250 delivered to mail' }] };
+  const to = ['delivered@example.org', 'mail@example.org'];
+  expect(redactor({ ...RECORD, to })(told)).toEqual({
+    status: 'delivered',
+    steps: [{ verb: 'MAIL', reply: '250 * to *' }],
+  });
+});
+
 test('what is no text stays as it is', () => {
   const told = { attempts: [{ number: 1, at: null, ok: true, steps: [{ reply: '250 shop ok' }] }] };
   expect(redactor(RECORD)(told)).toEqual({

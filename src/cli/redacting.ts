@@ -9,9 +9,22 @@ import type { StatusRecord } from '../operations/messages.ts';
 const HIDDEN = '(hidden)';
 /** Members whose words are all a sender's: nobody can tell which of them name somebody. */
 const WORDS: readonly string[] = ['subject', 'metadata', 'tags'];
-/** Members that name the message, not a person. */
-const NAMES: readonly string[] = ['id', 'messageId', 'providerMessageId'];
-/** Local parts this short are also words. */
+/** Members that name the message, and those that have one of a few words: mail goes to `delivered@` and `mail@`, too. */
+const KEPT: readonly string[] = [
+  'id',
+  'messageId',
+  'providerMessageId',
+  'status',
+  'outcome',
+  'type',
+  'class',
+  'priority',
+  'source',
+  'door',
+  'verdict',
+  'verb',
+];
+/** Shorter local parts are also words. */
 const SHORTEST = 3;
 /** Recipients whose local parts are looked for in replies: an expression of many more would take long. */
 const MAX_LOCAL_PARTS = 1_000;
@@ -44,7 +57,7 @@ function hiddenIn(told: unknown, hide: (text: string) => string): unknown {
   if (typeof told !== 'object' || told === null) return told;
   return Object.fromEntries(
     Object.entries(told).map(([name, value]) => {
-      if (NAMES.includes(name)) return [name, value];
+      if (KEPT.includes(name)) return [name, value];
       return [name, hiddenIn(value, WORDS.includes(name) ? () => HIDDEN : hide)];
     }),
   );
