@@ -19,6 +19,12 @@ test('every command of a record is there', async () => {
   here.remove();
 });
 
+test('what cannot be undone says so', async () => {
+  const here = new Installation();
+  expect((await here.waybill(['privacy', 'erase', '--help'])).out).toContain('This cannot be undone.');
+  here.remove();
+});
+
 test('several options make one field, one of them may repeat, and what is needed is missed', async () => {
   const here = new Installation();
   const rules = join(here.folder, 'rules.yaml');

@@ -77,6 +77,8 @@ export const PRIVACY_OPERATIONS = {
         words: 'privacy erase',
         summary: 'erase everything that is kept of a person',
         examples: ['waybill privacy erase ann@example.org'],
+        notes:
+          'This cannot be undone. It begins at once and goes on in the background: waybill privacy list shows how far it is.\nwaybill privacy preview shows beforehand what it would touch.',
         takes: { address: text('<address>', 'the whole address of the person') },
         prints: ({ pseudonym }) =>
           `Erasing; ${pseudonym} takes the address’s place. See: waybill privacy list`,
