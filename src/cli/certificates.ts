@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { CertificateView } from '../operations/certificates.ts';
 import type { Context } from './context.ts';
 import { groupCommand } from './operation-command.ts';
+import { counted } from './terminal.ts';
 
 // A file of its own, as each group of commands has one.
 
@@ -24,7 +25,7 @@ const ORIGINS: Readonly<Record<CertificateView['origin'], string>> = {
 
 function certificateText({ acme, ...certificate }: CertificateView): string {
   const { origin, names, issuer, validUntil, daysLeft, fingerprint } = certificate;
-  const left = daysLeft < 0 ? 'expired' : `${daysLeft} days left`;
+  const left = daysLeft < 0 ? 'expired' : `${counted(daysLeft, 'day')} left`;
   const lines = [
     ['Names', names.join(' ')],
     ['From', ORIGINS[origin]],
@@ -49,10 +50,7 @@ function orderLines(acme: NonNullable<CertificateView['acme']>): string[][] {
     ...(fault === null
       ? []
       : [
-          [
-            'Failed',
-            `${failures} ${failures === 1 ? 'time' : 'times'}, last at ${fault.at}: ${fault.message}`,
-          ],
+          ['Failed', `${counted(failures, 'time')}, last at ${fault.at}: ${fault.message}`],
           ['To do', fault.cure],
         ]),
   ];

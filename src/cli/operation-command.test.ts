@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import type { TableForm } from '../operations/command.ts';
+import { MESSAGE_OPERATIONS } from '../operations/messages.ts';
 import { OPERATION_NAMES, OPERATIONS } from '../operations/table.ts';
 import { tableText } from './operation-command.ts';
 
@@ -17,6 +18,12 @@ test('every command of a record is there', async () => {
     expect([status, out.split('\n')[0]]).toEqual([0, expect.stringContaining(`waybill ${words} `)]);
   }
   here.remove();
+});
+
+test('what takes --url is an operation that is asked far away', () => {
+  const far = OPERATION_NAMES.filter((name) => OPERATIONS[name].commands?.some(({ remote }) => remote));
+  expect(far.length).toBeGreaterThan(3);
+  expect(far.filter((name) => !Object.hasOwn(MESSAGE_OPERATIONS, name))).toEqual([]);
 });
 
 test('what cannot be undone says so', async () => {
