@@ -56,7 +56,7 @@ interface NewKey {
   readonly signing: SigningSecret | null;
 }
 
-/** An endpoint with its sealed secrets. */
+/** An endpoint with its sealed secrets; one that is enabled begins as a healthy one. */
 export type WebhookSwap = Swap<WebhookRow>;
 
 /** See {@link WebhookSwap}. */

@@ -1,7 +1,6 @@
 import { type Fault, formatFault } from '../../config/fault.ts';
 import { provenNote } from '../../config/hook-tokens.ts';
 import { type Change, canonical } from '../../domain/declared.ts';
-import { HEALTHY } from '../../domain/webhook.ts';
 import { OperationError } from '../../operations/call.ts';
 import type {
   AppliedView,
@@ -84,15 +83,12 @@ function atMost(most: number, lines: readonly string[]): string[] {
 const PROVEN = provenNote('');
 
 /**
- * Lets go of what was known of former relays and webhooks, and puts the rest into force. Returns the faults that keep it
- * out: of the configuration file, which became faulty meanwhile.
+ * Lets go of what was known of former relays, and puts the rest into force. Returns the faults that keep it out: of the
+ * configuration file, which became faulty meanwhile.
  */
 async function settle(changes: ConfigurationChanges, deps: LocalDeps): Promise<readonly Fault[]> {
   for (const [key, after] of changes.settings)
     if (after === null && key.startsWith(PROVEN)) deps.server()?.forgetHookProofs(key.slice(PROVEN.length));
-  for (const { before, after } of changes.webhooks)
-    if (before !== null && after !== null && !before.endpoint.enabled && after.endpoint.enabled)
-      await deps.webhooks.setWebhookHealth(after.endpoint.id, HEALTHY, changes.now);
   return await deps.reload();
 }
 

@@ -121,7 +121,7 @@ function* makeAll({ now, bounds, ...changes }: ConfigurationChanges): Work<void>
     else if (before !== null) yield* REGISTRY.verbs.removeDomain(before.name);
   for (const swap of changes.keys) yield* swapKey(swap, now);
   // Those that go make room for those that come.
-  for (const swap of goingFirst(changes.webhooks)) yield* swapWebhook(swap, bounds.webhooks);
+  for (const swap of goingFirst(changes.webhooks)) yield* swapWebhook(swap, now, bounds.webhooks);
   for (const swap of goingFirst(changes.templates)) yield* swapTemplate(swap, now, bounds.templates);
 }
 
@@ -135,11 +135,15 @@ function* swapKey({ before, after }: KeySwap, now: number): Work<void> {
   else done((yield* KEYRING.verbs.update(after)) === 'updated');
 }
 
-function* swapWebhook({ before, after }: WebhookSwap, limits: EndpointLimits): Work<void> {
+function* swapWebhook({ before, after }: WebhookSwap, now: number, limits: EndpointLimits): Work<void> {
+  const { addWebhookEndpoint, changeWebhookEndpoint, removeWebhookEndpoint, setWebhookHealth } =
+    WEBHOOKS.verbs;
   if (before === null)
-    done((yield* WEBHOOKS.verbs.addWebhookEndpoint({ ...after, health: HEALTHY }, limits)) === 'added');
-  else if (after === null) done(yield* WEBHOOKS.verbs.removeWebhookEndpoint(before.endpoint.id));
-  else done(yield* WEBHOOKS.verbs.changeWebhookEndpoint(after.endpoint, after.secrets));
+    return done((yield* addWebhookEndpoint({ ...after, health: HEALTHY }, limits)) === 'added');
+  const { id, enabled: wasEnabled } = before.endpoint;
+  if (after === null) return done(yield* removeWebhookEndpoint(id));
+  done(yield* changeWebhookEndpoint(after.endpoint, after.secrets));
+  if (after.endpoint.enabled && !wasEnabled) done(yield* setWebhookHealth(id, HEALTHY, now));
 }
 
 function* swapTemplate({ before, after }: TemplateSwap, now: number, bounds: TemplateBounds): Work<void> {

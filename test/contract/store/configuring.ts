@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { ApiKey } from '../../../src/domain/key.ts';
-import type { WebhookEndpoint } from '../../../src/domain/webhook.ts';
+import { HEALTHY, type WebhookEndpoint } from '../../../src/domain/webhook.ts';
 import type { ConfigurationChanges } from '../../../src/store/configuring.ts';
 import { NOTE_PREFIX } from '../../../src/store/registry.ts';
 import { type OpenSubject, type Subject, T0 } from './fixtures.ts';
@@ -91,6 +91,20 @@ export function configuringContract(open: OpenSubject): void {
       expect(await configure(removed)).toEqual([]);
       const nothing = { relays: [], settings: [], domains: [], webhooks: [], templates: [] };
       expect(await state()).toEqual({ ...nothing, keys: [['shop', T0, 5]] });
+    });
+
+    it('makes an endpoint healthy that it enables, and no other', async () => {
+      await configure(additions());
+      const disabled = { ...HEALTHY, state: 'disabled', reason: 'It answered 410.' } as const;
+      await subject.webhooks.setWebhookHealth(ENDPOINT.id, disabled, T0);
+      const swapped = async (before: boolean, after: boolean) => {
+        const row = (enabled: boolean) => ({ endpoint: { ...ENDPOINT, enabled }, secrets: 'sealed' });
+        await configure({ ...NOTHING, webhooks: [{ before: row(before), after: row(after) }] });
+        return (await subject.webhooks.webhookEndpoints()).map(({ health }) => health.state);
+      };
+      expect(await swapped(true, true)).toEqual(['disabled']);
+      expect(await swapped(true, false)).toEqual(['disabled']);
+      expect(await swapped(false, true)).toEqual(['healthy']);
     });
 
     it('changes nothing where anything is not as it was, whether it would be changed or not, and says what', async () => {
