@@ -5,7 +5,7 @@ import type { Vault } from '../config/secrets.ts';
 import type { FileWebhook } from '../config/settings-webhooks.ts';
 import { sealedSecrets, signingSecrets } from '../config/webhook-secrets.ts';
 import type { ApiKey } from '../domain/key.ts';
-import { HEALTHY, MAX_WEBHOOKS, type WebhookEndpoint } from '../domain/webhook.ts';
+import { HEALTHY, WEBHOOK_LIMITS, type WebhookEndpoint } from '../domain/webhook.ts';
 import type { Clock } from '../lib/clock.ts';
 import { readError } from '../lib/error.ts';
 import { idOfBytes } from '../lib/id.ts';
@@ -29,7 +29,6 @@ interface FileWebhooksDeps {
 
 /** Keys that endpoints name may come and go. */
 const AGAIN_MS = 60_000;
-const LIMITS = { ofKey: MAX_WEBHOOKS, all: MAX_WEBHOOKS };
 
 /** Takes them over, if the file has been read anew, or a minute has gone by. Rejects with `StoreError`. */
 export function fileWebhooks(deps: FileWebhooksDeps): () => Promise<void> {
@@ -84,8 +83,8 @@ async function take(
   if (typeof secret !== 'string') return secret.fault;
   if (former === null) {
     const added = { endpoint, secrets: sealedSecrets(secret, endpoint.id, vault), health: HEALTHY };
-    const isAdded = (await webhooks.addWebhookEndpoint(added, LIMITS)) === 'added';
-    return isAdded ? null : `There are ${MAX_WEBHOOKS} webhooks already.`;
+    const isAdded = (await webhooks.addWebhookEndpoint(added, WEBHOOK_LIMITS)) === 'added';
+    return isAdded ? null : `There are ${WEBHOOK_LIMITS.all} webhooks already.`;
   }
   const [signs] = signingSecrets(former.secrets, endpoint.id, vault, now) ?? [];
   const isSame = signs === secret && isDeepStrictEqual(former.endpoint, endpoint);

@@ -7,7 +7,7 @@ import {
 } from '../config/webhook-secrets.ts';
 import { eventBody } from '../domain/event-body.ts';
 import { feedbackText } from '../domain/feedback.ts';
-import { HEALTHY, MAX_WEBHOOKS, type WebhookEndpoint } from '../domain/webhook.ts';
+import { HEALTHY, WEBHOOK_LIMITS, type WebhookEndpoint } from '../domain/webhook.ts';
 import { Problem } from '../http/problem.ts';
 import { createIdSource, eventId } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
@@ -18,7 +18,6 @@ import type {
   WebhookTryView,
   WebhookView,
 } from '../operations/webhooks.ts';
-import type { EndpointLimits } from '../store/webhooks.ts';
 import { createWebhookPost } from '../transport/providers/webhook-post.ts';
 import { asRefusal } from './suppression-view.ts';
 import { replayWebhook, retryWebhookDelivery, webhookDeliveries } from './webhook-deliveries.ts';
@@ -35,9 +34,6 @@ import {
 } from './webhook-view.ts';
 
 /** The operations on webhooks. */
-
-/** Most endpoints that belong to one key. */
-const MAX_OF_KEY = 20;
 
 /** See {@link WebhookOperations}. */
 export function webhookOperations(deps: WebhookDeps): WebhookOperations {
@@ -91,13 +87,14 @@ async function addWebhook(
   };
   const secret = newWebhookSecret(deps.random);
   const stored = { endpoint, secrets: sealedSecrets(secret, id, vault), health: HEALTHY, keyEndsAt: null };
-  const limits = { ofKey: sight.keyId === null ? MAX_WEBHOOKS : MAX_OF_KEY, all: MAX_WEBHOOKS };
-  if ((await deps.webhooks.addWebhookEndpoint(stored, limits)) === 'too_many') throw tooMany(limits);
+  if ((await deps.webhooks.addWebhookEndpoint(stored, WEBHOOK_LIMITS)) === 'too_many')
+    throw tooMany(endpoint);
   return { webhook: sight.show(stored, new Map()), secret };
 }
 
-function tooMany({ ofKey, all }: EndpointLimits): OperationError {
-  const ofAKey = ofKey < all ? ` ${ofKey} of a key and` : '';
+function tooMany({ keyId }: WebhookEndpoint): OperationError {
+  const { ofKey, all } = WEBHOOK_LIMITS;
+  const ofAKey = keyId === null ? '' : ` ${ofKey} of a key and`;
   const detail = `There may be${ofAKey} ${all} webhooks in all; remove one.`;
   return asRefusal('refused', new Problem(409, 'webhooks_full', detail));
 }

@@ -30,8 +30,8 @@ export interface WebhookEndpoint {
   readonly updatedAt: number;
 }
 
-/** Most endpoints in all. */
-export const MAX_WEBHOOKS = 200;
+/** Most endpoints of one key, and in all. */
+export const WEBHOOK_LIMITS = { ofKey: 20, all: 200 } as const;
 
 /** How an endpoint fares. Times are wall ms. */
 export interface WebhookHealth {

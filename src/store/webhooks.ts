@@ -8,8 +8,8 @@ export interface Webhooks {
   /** All endpoints, by id. */
   webhookEndpoints(): Promise<StoredEndpoint[]>;
   /**
-   * Adds an endpoint, if its key has fewer than `limits.ofKey`, and all have fewer than `limits.all`. The first one is
-   * told of what happens from now on.
+   * Adds an endpoint, if there are fewer than `limits.all`, and fewer than `limits.ofKey` of the key that it belongs to, if
+   * to any. The first one is told of what happens from now on.
    */
   addWebhookEndpoint(
     endpoint: Omit<StoredEndpoint, 'keyEndsAt'>,

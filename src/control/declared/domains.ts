@@ -7,13 +7,13 @@ import {
   keyState,
   keysIn,
   MAX_DOMAIN_KEYS,
-  MAX_DOMAINS,
   type SendingDomain,
   withNewKeys,
   withoutOverdue,
 } from '../../domain/domain-keys.ts';
 import { OperationError } from '../../operations/call.ts';
 import { DOMAIN_OPERATIONS } from '../../operations/domains.ts';
+import type { StoredDomain } from '../../store/registry.ts';
 import {
   ALGORITHMS,
   newKeys,
@@ -24,6 +24,7 @@ import {
   tooManyKeys,
 } from '../domains.ts';
 import {
+  inCode,
   inFile,
   inShape,
   type Making,
@@ -68,7 +69,7 @@ export const DOMAINS: Section = {
       if (before !== null) domains.push({ before, after: null });
       return;
     }
-    const after = await domainOf(wanted, making);
+    const after = await domainOf(wanted, before, making);
     domains.push({ before, after: sealDomain(after, world.vault, before) });
   },
 };
@@ -105,39 +106,32 @@ function declaredDomain({ name: text, algorithm, returnPath }: z.output<typeof S
 }
 
 /** The domain as it will be, with new keys where it is new or signs with others. */
-async function domainOf({ name, fields }: Item, making: Making): Promise<SendingDomain> {
+async function domainOf(
+  { name, fields }: Item,
+  before: StoredDomain | null,
+  making: Making,
+): Promise<SendingDomain> {
   const { world, isRehearsal } = making;
-  const { now } = world;
-  const { algorithm, returnPath } = SHAPE.parse({
-    name,
-    algorithm: fields['algorithm'],
-    returnPath: fields['return_path'],
-  });
-  const all = domainsIn(world);
-  const present = all.find((domain) => domain.name === name) ?? null;
+  const { now, vault } = world;
+  const { algorithm, returnPath } = SHAPE.parse(inCode({ ...fields, name }));
+  const [present = null] = domainsIn({ domains: before === null ? [] : [before], vault });
   if (
     returnPath !== null &&
-    [...all, ...(making.declared.get('domains') ?? [])].some((one) => one.name === returnPath)
+    [...world.domains, ...(making.declared.get('domains') ?? [])].some((one) => one.name === returnPath)
   )
     throw new OperationError(
       'invalid',
       `${returnPath} is a domain that mail is sent from: its mailboxes would get no mail`,
     );
-  const added = making.domains.reduce(
-    (sum, { before, after }) => sum + Number(after !== null) - Number(before !== null),
-    0,
-  );
-  if (present === null && all.length + added >= MAX_DOMAINS)
-    throw new OperationError('refused', `there may be at most ${MAX_DOMAINS} domains`);
-  const before = present ?? { name, since: now, keys: [], returnPath: null };
-  const own = returnPath === (before.returnPath?.domain ?? null) ? before.returnPath : ownPath(returnPath);
-  if (present !== null && algorithmOf(present) === algorithm) return { ...before, returnPath: own };
+  const former = present ?? { name, since: now, keys: [], returnPath: null };
+  const own = returnPath === (former.returnPath?.domain ?? null) ? former.returnPath : ownPath(returnPath);
+  if (present !== null && algorithmOf(present) === algorithm) return { ...former, returnPath: own };
   const algorithms: readonly DkimAlgorithm[] = ALGORITHMS[algorithm];
   const order = { domain: present, algorithms, selector: null, now };
   refuseNames(name, selectorsFor(order), present);
-  if (isRehearsal) return { ...before, returnPath: own };
-  const next = withNewKeys(withoutOverdue(before, now), await newKeys(order), now, present === null);
-  if (next.keys.length > MAX_DOMAIN_KEYS) throw tooManyKeys(before);
+  if (isRehearsal) return { ...former, returnPath: own };
+  const next = withNewKeys(withoutOverdue(former, now), await newKeys(order), now, present === null);
+  if (next.keys.length > MAX_DOMAIN_KEYS) throw tooManyKeys(former);
   return { ...next, returnPath: own };
 }
 

@@ -6,15 +6,18 @@ import { hashSecret } from '../../lib/id.ts';
 import { parseCidrs } from '../../lib/network.ts';
 import { OperationError } from '../../operations/call.ts';
 import { KEY_OPERATIONS } from '../../operations/keys.ts';
+import type { Swap } from '../../store/configuring.ts';
 import { ASKING } from '../door.ts';
 import { changedKey, newKey } from '../keys.ts';
 import {
+  inCode,
   inFile,
   inShape,
   type Making,
   membersOf,
   orFault,
   type Reading,
+  rowsAfter,
   type Section,
   type World,
   withoutNamesakes,
@@ -61,23 +64,27 @@ export const KEYS: Section = {
  * Why keys may not change so: whoever asks with a key could not take back that it may administer no more, and neither
  * could anybody once there is no administrator. Null: they may.
  */
-export function lockedOut({ world, keys: swaps }: Pick<Making, 'world' | 'keys'>): string | null {
-  const { keys, now, administrators } = world;
-  const after = new Map(keys.map((key): [string, ApiKey | null] => [key.id, key]));
-  for (const swap of swaps)
-    if (swap.before === null) after.set(swap.after.key.id, swap.after.key);
-    else after.set(swap.before.id, swap.after);
+export function lockedOut(making: Pick<Making, 'world' | 'keys'>): string | null {
+  const { keys, now, administrators } = making.world;
+  const after = keysAfter(making);
   const actor = ASKING.getStore();
   const own = actor?.kind === 'key' ? keys.find(({ name }) => name === actor.name) : undefined;
   if (own !== undefined) {
-    const lost = lossOf(after.get(own.id) ?? null, actor?.sourceAddress ?? null, now);
+    const lost = lossOf(after.find(({ id }) => id === own.id) ?? null, actor?.sourceAddress ?? null, now);
     if (lost !== null)
       return `${own.name} is the key that asks for this, and it ${lost}: ask with another key, or declare it as it is`;
   }
-  const administer = (all: Iterable<ApiKey | null>) =>
-    [...all].filter((key) => key?.mode === 'live' && lossOf(key, null, now) === null).length;
-  if (administrators.length > 0 || administer(keys) === 0 || administer(after.values()) > 0) return null;
+  const administers = (key: ApiKey) => key.mode === 'live' && lossOf(key, null, now) === null;
+  if (administrators.length > 0 || !keys.some(administers) || after.some(administers)) return null;
   return 'nobody could administer this server over the network any more: declare a key with the scope admin, or set up the dashboard first (waybill admin setup-link)';
+}
+
+/** The keys that there will be. */
+export function keysAfter({ world, keys: swaps }: Pick<Making, 'world' | 'keys'>): ApiKey[] {
+  const rows = swaps.map(
+    (swap): Swap<ApiKey> => (swap.before === null ? { before: null, after: swap.after.key } : swap),
+  );
+  return rowsAfter(world.keys, rows, ({ id }) => id);
 }
 
 /** Why a key would not let its holder administer from an address; null: it would. */
@@ -139,14 +146,7 @@ function timesOf(expiresAt: number | null): { readonly expiresAt: string | null 
 
 /** The request that an item is. */
 function requestOf({ name, fields }: Item): NewKey {
-  const nothing = {
-    fault: (place: string, text: string) => {
-      throw new Error(`${place}: ${text}`);
-    },
-  };
-  const read = inShape({ ...fields, name }, SHAPE, name, nothing);
-  if (read === null) throw new Error(`${name} is no key`);
-  return read;
+  return SHAPE.parse(inCode({ ...fields, name }));
 }
 
 /** What may change of a key. */

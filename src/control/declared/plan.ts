@@ -10,17 +10,18 @@ import {
   SECTION_NAMES,
   type SectionName,
 } from '../../domain/declared.ts';
-import { MAX_WEBHOOKS } from '../../domain/webhook.ts';
+import { MAX_DOMAINS } from '../../domain/domain-keys.ts';
+import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { OperationError } from '../../operations/call.ts';
 import type { MadeSecret, PlanView } from '../../operations/configuring.ts';
 import type { RequestOf } from '../../operations/table.ts';
-import type { ConfigurationChanges, Swap } from '../../store/configuring.ts';
+import type { ConfigurationChanges, Swap, WebhookRow } from '../../store/configuring.ts';
 import { TEMPLATE_BOUNDS } from '../templates.ts';
 import { DOMAINS } from './domains.ts';
-import { KEYS, lockedOut } from './keys.ts';
+import { KEYS, keysAfter, lockedOut } from './keys.ts';
 import { RELAYS } from './relays.ts';
-import type { Making, Section, World } from './section.ts';
+import { type Making, rowsAfter, type Section, type World } from './section.ts';
 import { DELIVERY, ROUTES, SUPPRESSIONS } from './settings.ts';
 import { TEMPLATES } from './templates.ts';
 import { WEBHOOKS } from './webhooks.ts';
@@ -135,10 +136,6 @@ async function rehearse(
       if (!(error instanceof OperationError)) throw error;
       fault(`${difference.section} ${(difference.wanted ?? difference.present)?.name ?? ''}`, error.message);
     }
-  const relays = new Map(world.relays.map((row) => [row.name, row]));
-  for (const { before, after } of making.relays)
-    if (after !== null) relays.set(after.name, after);
-    else if (before !== null) relays.delete(before.name);
   const locked = lockedOut(making);
   if (locked !== null) fault('keys', locked);
   for (const text of tooMany(making)) fault('', text);
@@ -146,21 +143,42 @@ async function rehearse(
   for (const [key, after] of making.settings)
     if (after === null) settings.delete(key);
     else settings.set(key, after);
-  for (const one of await world.deps.faultsWith({ relays: [...relays.values()], settings }))
-    fault('', formatFault(one));
+  const relays = rowsAfter(world.relays, making.relays, ({ name }) => name);
+  for (const one of await world.deps.faultsWith({ relays, settings })) fault('', formatFault(one));
 }
 
-/** What would be more than there may be. */
-function tooMany({ world, webhooks, templates }: Making): string[] {
-  const count = (swaps: readonly Swap<unknown>[], present: number) =>
-    swaps.reduce((sum, { before, after }) => sum + Number(after !== null) - Number(before !== null), present);
-  const rows = [
-    ['webhooks', count(webhooks, world.webhooks.length), MAX_WEBHOOKS],
-    ['templates', count(templates, world.templates.length), TEMPLATE_BOUNDS.templates],
-  ] as const;
-  return rows
-    .filter(([, number, most]) => number > most)
-    .map(([what, number, most]) => `${what}: there would be ${number}, and there may be ${most}`);
+/** What would become more than there may be. */
+function tooMany(making: Making): string[] {
+  const { world, domains, webhooks, templates } = making;
+  const { ofKey, all } = WEBHOOK_LIMITS;
+  const ofKeys = keysAfter(making).flatMap(({ id, name }) => {
+    const isOwn = (row: WebhookRow | null) => row?.endpoint.keyId === id;
+    const swaps = webhooks.filter(({ before, after }) => isOwn(before ?? after));
+    return grownBeyond('webhooks', world.webhooks.filter(isOwn), swaps, ofKey, ` of the key ${name}`);
+  });
+  return [
+    ...grownBeyond('domains', world.domains, domains, MAX_DOMAINS),
+    ...grownBeyond('webhooks', world.webhooks, webhooks, all),
+    ...ofKeys,
+    ...grownBeyond('templates', world.templates, templates, TEMPLATE_BOUNDS.templates),
+  ];
+}
+
+/** The fault of rows that become more than `most`; none of those that were more already, and do not grow. */
+function grownBeyond(
+  section: SectionName,
+  present: readonly unknown[],
+  swaps: readonly Swap<unknown>[],
+  most: number,
+  whose = '',
+): string[] {
+  const growth = swaps.reduce(
+    (sum, { before, after }) => sum + Number(after !== null) - Number(before !== null),
+    0,
+  );
+  const count = present.length + growth;
+  if (growth <= 0 || count <= most) return [];
+  return [`${section}: there would be ${count}${whose}, and there may be ${most}`];
 }
 
 async function makeRows(
@@ -171,7 +189,7 @@ async function makeRows(
   const making = newMaking(declared, world, false);
   for (const difference of differences) await sectionNamed(difference.section).carryOut(difference, making);
   const { relays, settings, domains, keys, webhooks, templates, made } = making;
-  const bounds = { webhooks: { ofKey: MAX_WEBHOOKS, all: MAX_WEBHOOKS }, templates: TEMPLATE_BOUNDS };
+  const bounds = { webhooks: WEBHOOK_LIMITS, templates: TEMPLATE_BOUNDS };
   return { changes: { relays, settings, domains, keys, webhooks, templates, now: world.now, bounds }, made };
 }
 

@@ -81,6 +81,19 @@ export interface Making {
 /** Most items of a section. */
 const MAX_ITEMS = 2_000;
 
+/** Rows as they will be. */
+export function rowsAfter<Row>(
+  rows: readonly Row[],
+  swaps: readonly Swap<Row>[],
+  idOf: (row: Row) => string,
+): Row[] {
+  const all = new Map(rows.map((row) => [idOf(row), row]));
+  for (const { before, after } of swaps)
+    if (after !== null) all.set(idOf(after), after);
+    else if (before !== null) all.delete(idOf(before));
+  return [...all.values()];
+}
+
 /** The secret of the file that a field names. Throws `OperationError` if it names none. */
 export function secretOf(field: string, file: unknown, reading: Pick<Reading, 'secret'>): string | undefined {
   if (typeof file === 'string' && file !== '') return reading.secret(file);
@@ -177,6 +190,11 @@ export function withoutUsual(fields: Fields, usual: Fields): Fields {
 
 /** Names that file systems take as they are, and tell apart whatever they think of capitals. */
 const FILE_NAME = /^[a-z0-9_-]{1,64}$/;
+/** Fields of a file, named as operations name them. */
+export function inCode(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [camelCase(name), value]));
+}
+
 /** Characters of other names that are left legible, and digits that tell them apart. */
 const LEGIBLE = 64;
 const TELLING = 12;

@@ -91,7 +91,7 @@ export const WEBHOOKS: Subject<Webhooks> = {
     *addWebhookEndpoint({ endpoint, secrets, health }, { ofKey, all }) {
       yield* alone(sql`webhook_endpoints`);
       const others = yield* rows<{ keyId: string | null }>`SELECT key_id AS "keyId" FROM webhook_endpoints`;
-      const own = others.filter(({ keyId }) => keyId === endpoint.keyId);
+      const own = others.filter(({ keyId }) => keyId !== null && keyId === endpoint.keyId);
       if (others.length >= all || own.length >= ofKey) return 'too_many';
       // Nobody was told of what has been until now.
       if (others.length === 0) {

@@ -114,6 +114,16 @@ export function webhookContract(open: OpenSubject): void {
       expect(await endpoints()).toHaveLength(3);
     });
 
+    it('that belong to no key count in all alone', async () => {
+      const add = () => subject.webhooks.addWebhookEndpoint(storedEndpoint({ keyId: null }), LIMITS);
+      expect([await add(), await add(), await add(), await add()]).toEqual([
+        'added',
+        'added',
+        'added',
+        'too_many',
+      ]);
+    });
+
     it('begin with what happens after the first endpoint was added', async () => {
       expect(await subject.webhooks.webhookCursor()).toBe(0);
       await subject.store.accept([message(), message()], at());
