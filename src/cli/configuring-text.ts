@@ -28,13 +28,13 @@ export function planText({ hash, changes, left }: PlanView, planned: Planned): s
     ...(missing.length === 0
       ? []
       : [
-          `Not there, so that the secrets stay as they are:\n${missing.map((name) => `  ${name}`).join('\n')}`,
+          `These files are missing, so their secrets stay as they are:\n${missing.map((name) => `  ${name}`).join('\n')}`,
         ]),
   ];
   if (changes.length === 0) return ['Nothing would change.', ...kept].join('\n\n');
   const over = changes.filter((change) => isExpired(change, now)).map(({ name }) => `  keys ${name}`);
   const expired =
-    over.length === 0 ? [] : [`Expired by now, so that they will not work:\n${over.join('\n')}`];
+    over.length === 0 ? [] : [`Already expired, so these keys will not work:\n${over.join('\n')}`];
   const summary = `${countText(changes, ['to add', 'to change', 'to remove'])}. To do it: ${commandOf(hash, planned)}`;
   return [...changes.map(changeText), ...expired, ...kept, summary].join('\n\n');
 }
@@ -124,7 +124,7 @@ function lineDifference(before: readonly string[], after: readonly string[]): st
 }
 
 /** What is there, as a file: YAML that reads the same after it was made harmless to terminals. */
-export function exportText({ configuration, files }: ExportedView): string {
+export function exportText({ configuration, files, elsewhere }: ExportedView): string {
   const document = new Document(configuration);
   visit(document, {
     Scalar: (_, scalar) => {
@@ -142,5 +142,12 @@ export function exportText({ configuration, files }: ExportedView): string {
           '# Secrets are not in here. To give this to another server, write them into the files that _file fields name;',
           '# where such a file is missing, what is there already stays.',
         ];
-  return ['# The configuration, for: waybill plan FILE', ...secrets, text].join('\n');
+  const others =
+    elsewhere.length === 0
+      ? []
+      : [
+          '# Not in here, because waybill.yaml or the environment has it:',
+          ...elsewhere.map((one) => `#   ${one}`),
+        ];
+  return ['# The configuration, for: waybill plan FILE', ...secrets, ...others, text].join('\n');
 }

@@ -80,7 +80,9 @@ test('a file is planned, applied by the hash of its plan, and makes no differenc
     { name: 'spare', disabled: true },
   ]);
   const exported = write(await shown('export'), 'exported.yaml');
-  expect(await shown('plan', exported, '--prune')).toMatch(/^Nothing would change\.\n\nNot there, so that/);
+  expect(await shown('plan', exported, '--prune')).toMatch(
+    /^Nothing would change\.\n\nThese files are missing/,
+  );
 });
 
 test('what differs is shown field by field, and a file without something removes it only with --prune', async () => {
@@ -146,13 +148,18 @@ describe('nothing slips in', () => {
 });
 
 test.each<[string, string, string]>([
-  ['a section that there is not', 'relay: []', 'relay: is no section; did you mean relays?'],
+  ['a section that there is not', 'relay: []', 'relay: no such section; did you mean relays?'],
   ['a list that is none', 'keys: {}', 'keys: must be a list of at most 2000 items'],
   ['a member that is none', 'keys: [ shop ]', 'keys[0]: must be a map'],
   [
     'a field that there is not',
     'keys: [ { name: a, scopes: [ admin ], rate_limt: 5 } ]',
-    'rate_limt: There is no field',
+    'keys[0]: rate_limt: no such field; did you mean rate_limit?',
+  ],
+  [
+    'a field as programs name it',
+    'keys: [ { name: a, scopes: [ admin ], rateLimit: 5 } ]',
+    'rateLimit: no such field; did you mean rate_limit?',
   ],
   ['a value that may not be', 'keys: [ { name: a, scopes: [ admn ] } ]', 'keys[0]: scopes.0: Must be'],
   [
@@ -195,6 +202,20 @@ test.each<[string, string, string]>([
   expect(await refused('plan', write(text))).toContain(told);
 });
 
+test('what waybill.yaml has is named in an export and left out, whatever was stored before', async () => {
+  await applied('suppressions: { soft_bounces: 7 }');
+  writeFileSync(
+    join(here.dataDir, 'waybill.yaml'),
+    'relays: [ { name: main, type: smtp, host: a.example } ]\ndelivery: { default_relay: main }\nroutes: []\nsuppressions: { soft_bounces: 5 }\n',
+  );
+  const exported = await shown('export');
+  expect(exported).toContain(
+    '\n# Not in here, because waybill.yaml or the environment has it:\n#   relays main\n#   delivery.default_relay\n#   routes\n#   suppressions.soft_bounces\n',
+  );
+  expect(exported).toContain('\nsuppressions: {}\n');
+  expect(await shown('plan', write(exported, 'exported.yaml'), '--prune')).toBe('Nothing would change.\n');
+});
+
 test('a key that has expired by then is made as it is, and the plan says so', async () => {
   const text = "keys: [ { name: old, scopes: [ admin ], expires_at: '2090-01-01T00:00:00Z' } ]";
   await applied(text);
@@ -204,7 +225,7 @@ test('a key that has expired by then is made as it is, and the plan says so', as
   const { out } = await there.waybill(['plan', exported], { clock });
   there.remove();
   expect(out).toContain('+ keys old');
-  expect(out).toContain('Expired by now, so that they will not work:\n  keys old');
+  expect(out).toContain('Already expired, so these keys will not work:\n  keys old');
   expect(await shown('plan', write(text))).toBe('Nothing would change.\n');
 });
 
@@ -214,9 +235,9 @@ describe('a file is read strictly', () => {
       'keys:\n  - name: a\n    scopes: [ admin ]\n    rate_limt: 5\n  - { name: b }\nrelay: []\nwebhooks:\n',
     );
     const told = await refused('plan', file);
-    expect(told).toContain('line 4: keys[0]: rate_limt: There is no field "rate_limt"');
+    expect(told).toContain('line 4: keys[0]: rate_limt: no such field');
     expect(told).toContain('line 5: keys[1]: scopes: ');
-    expect(told).toContain('line 6: relay: is no section');
+    expect(told).toContain('line 6: relay: no such section');
     expect(told).toContain('line 7: webhooks: has no value; write [] for none');
     const locked = write('keys:\n  - { name: a, scopes: [ admin ] }\ndelivery:\n  default_relay: gone\n');
     expect(await refused('plan', locked)).toContain('line 4: delivery.default_relay');
@@ -254,7 +275,7 @@ test('a file of a secret that is missing is told, and what is there stays', asyn
   await applied(FILE);
   rmSync(join(here.folder, 'secrets/main'));
   expect(await shown('plan', write(FILE))).toBe(
-    'Nothing would change.\n\nNot there, so that the secrets stay as they are:\n  secrets/main\n',
+    'Nothing would change.\n\nThese files are missing, so their secrets stay as they are:\n  secrets/main\n',
   );
   // One that cannot be read is not missing.
   mkdirSync(join(here.folder, 'secrets/main'));
@@ -293,7 +314,7 @@ test('an export of as much as there may be can be read', async () => {
     extra: true,
   }));
   // More keys than a configuration file may have; that each has a field too many is all that is wrong with it.
-  expect(await refused('plan', write(JSON.stringify({ keys })))).toContain('extra: There is no field');
+  expect(await refused('plan', write(JSON.stringify({ keys })))).toContain('extra: no such field');
 });
 
 test('files have bounds', async () => {

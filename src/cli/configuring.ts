@@ -48,7 +48,7 @@ export function planCommand(context: Context): Command {
 
 /** `waybill apply FILE`. */
 export function applyCommand(context: Context): Command {
-  return remoteCommand('apply', 'make everything as a configuration file has it, in one transaction', [
+  return remoteCommand('apply', 'change everything to match a configuration file, in one transaction', [
     'waybill apply mail.yaml --plan 5f1d0c7f2f4f4a0e9b0c8f2d1e6a7b3c',
     'waybill apply mail.yaml --prune --plan plan.json',
   ])
@@ -57,7 +57,7 @@ export function applyCommand(context: Context): Command {
     .option('--plan <plan>', 'the hash that waybill plan printed, or the file that its --json filled')
     .addHelpText(
       'after',
-      '\nIt does what the plan says, or nothing. Secrets that it makes are printed this once: keep what it prints.',
+      '\nIt does what the plan says, or nothing. It prints the secrets that it makes only this once: keep them.',
     )
     .addHelpText('after', FILES)
     .action(async (file: string, _, shell: Command) => {

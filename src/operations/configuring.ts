@@ -84,6 +84,8 @@ const exported = () =>
     configuration: z.record(z.string(), z.unknown()),
     /** The files that its `_file` fields name: they are yours to write. */
     files: z.array(z.string()),
+    /** What else there is of its sections: `waybill.yaml` or the environment has it. */
+    elsewhere: z.array(z.string()),
   });
 
 /** What is there, as a file. */
@@ -147,7 +149,7 @@ export const CONFIGURING_OPERATIONS = {
     result: plan,
   }),
   applyConfiguration: operation({
-    meaning: 'Makes what is there as a file has it, in one transaction, if that is still what was planned.',
+    meaning: 'Changes everything to match a file, in one transaction, if that is still what was planned.',
     access: changes({
       words: 'Applied a configuration file',
       subject: 'plan',

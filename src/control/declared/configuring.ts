@@ -28,26 +28,28 @@ export function configuringOperations(deps: LocalDeps): ConfiguringOperations {
   };
 }
 
-/** Characters of an export as JSON: as much as a file may have. */
+/** Bytes of an export as JSON: as much as a file may have. */
 const MAX_EXPORT = 16 * 1024 * 1024;
 
 function exportWorld({ sections = null }: RequestOf<'exportConfiguration'>, world: World): ExportedView {
   const configuration: Record<string, unknown> = {};
   const files: string[] = [];
-  for (const section of SECTIONS) {
-    const items = sections === null || sections.includes(section.name) ? section.present(world) : null;
+  const wanted = SECTIONS.filter(({ name }) => sections === null || sections.includes(name));
+  for (const section of wanted) {
+    const items = section.present(world);
     if (items === null) continue;
     configuration[section.name] = section.written(items);
     for (const { name, secrets } of items)
       files.push(...Object.keys(secrets).map((field) => secretFile(section.name, name, field)));
   }
-  const size = JSON.stringify(configuration).length;
+  const size = Buffer.byteLength(JSON.stringify(configuration));
   if (size > MAX_EXPORT)
     throw new OperationError(
       'refused',
-      `The export would have ${size} characters; a file may have ${MAX_EXPORT}. Export fewer sections: waybill export --only relays --only routes`,
+      `The export would have ${size} bytes; a file may have ${MAX_EXPORT}. Export fewer sections: waybill export --only relays --only routes`,
     );
-  return { configuration, files };
+  const elsewhere = wanted.flatMap((section) => section.elsewhere?.(world) ?? []);
+  return { configuration, files, elsewhere };
 }
 
 async function applyFile(request: RequestOf<'applyConfiguration'>, deps: LocalDeps): Promise<AppliedView> {

@@ -1,5 +1,5 @@
 import { createHmac } from 'node:crypto';
-import { formatFault, nearest } from '../../config/fault.ts';
+import { formatFault, unknownRule } from '../../config/fault.ts';
 import {
   canonical,
   changedSecrets,
@@ -99,13 +99,8 @@ function readFile(
   fault: (place: string, text: string) => void,
 ): ReadonlyMap<SectionName, readonly Item[]> {
   for (const name of Object.keys(configuration))
-    if (!SECTION_NAMES.some((section) => section === name)) {
-      const near = nearest(name, SECTION_NAMES);
-      fault(
-        name,
-        `is no section${near === null ? `; there are ${SECTION_NAMES.join(', ')}` : `; did you mean ${near}?`}`,
-      );
-    }
+    if (!SECTION_NAMES.some((section) => section === name))
+      fault(name, unknownRule('section', name, SECTION_NAMES, SECTION_NAMES.join(', ')));
   const declared = new Map<SectionName, readonly Item[]>();
   const secret = (file: string) => (Object.hasOwn(secrets, file) ? secrets[file] : undefined);
   for (const section of SECTIONS) {

@@ -27,6 +27,10 @@ import {
 export const RELAYS: Section = {
   name: 'relays',
   present: (world) => world.relays.map((row) => presentRelay(row, world)),
+  elsewhere: ({ deps }) =>
+    deps
+      .resolution()
+      .config.relays.flatMap(({ name, origin }) => (origin === 'file' ? [`relays ${name}`] : [])),
   written: (items) =>
     items.map(({ name, written, secrets }) => ({
       name,

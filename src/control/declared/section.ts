@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { unknownRule } from '../../config/fault.ts';
 import { isRecord } from '../../config/kinds.ts';
 import { camelCase } from '../../config/schema.ts';
 import type { Vault } from '../../config/secrets.ts';
@@ -19,6 +20,8 @@ export interface Section {
   readonly name: SectionName;
   /** The items that are there, in the order in which a file has them; null: they stand where no file can change them. */
   present(world: World): readonly Item[] | null;
+  /** What else there is of it: the configuration file or the environment has it. None where this is absent. */
+  elsewhere?(world: World): readonly string[];
   /** The section of a file for items, by the secrets' files. */
   written(items: readonly Item[]): unknown;
   /** The items of a file's section. */
@@ -78,9 +81,6 @@ export interface Making {
   readonly declared: ReadonlyMap<SectionName, readonly Item[]>;
 }
 
-/** Most items of a section. */
-const MAX_ITEMS = 2_000;
-
 /** Rows as they will be. */
 export function rowsAfter<Row>(
   rows: readonly Row[],
@@ -93,6 +93,9 @@ export function rowsAfter<Row>(
     else if (before !== null) all.delete(idOf(before));
   return [...all.values()];
 }
+
+/** Most items of a section. */
+const MAX_ITEMS = 2_000;
 
 /** The secret of the file that a field names. Throws `OperationError` if it names none. */
 export function secretOf(field: string, file: unknown, reading: Pick<Reading, 'secret'>): string | undefined {
@@ -145,8 +148,9 @@ export function withoutNamesakes(
   });
 }
 
-/** A schema of zod, as far as it is used here. */
+/** A schema of zod for an object, as far as it is used here. */
 interface Shape<T> {
+  readonly shape: Fields;
   safeParse(
     value: unknown,
     options: { readonly reportInput: true },
@@ -162,11 +166,15 @@ export function inShape<T>(
   place: string,
   reading: Pick<Reading, 'fault'>,
 ): T | null {
-  const named = Object.entries(fields).map(([name, value]) => [camelCase(name), value]);
-  const parsed = shape.safeParse(Object.fromEntries(named), { reportInput: true });
-  if (parsed.success) return parsed.data;
+  const names = Object.keys(shape.shape).map(snakeCase);
+  const unknown = Object.keys(fields).filter((name) => !names.includes(name));
+  for (const name of unknown.slice(0, MAX_FAULTS))
+    reading.fault(place, `${name}: ${unknownRule('field', name, names)}`);
+  const known = Object.entries(fields).filter(([name]) => names.includes(name));
+  const parsed = shape.safeParse(inCode(Object.fromEntries(known)), { reportInput: true });
+  if (parsed.success) return unknown.length === 0 ? parsed.data : null;
   for (const line of faultLines(requestFaults(parsed.error.issues.slice(0, MAX_FAULTS))).split('\n'))
-    reading.fault(place, line.replace(/^[A-Za-z]+/, snakeCase).replace(/"([A-Za-z]+)"/g, snakeCase));
+    reading.fault(place, line.replace(/^[A-Za-z]+/, snakeCase));
   return null;
 }
 
@@ -182,6 +190,11 @@ export function inFile(fields: Fields): Fields {
   return Object.fromEntries(Object.entries(fields).map(([name, value]) => [snakeCase(name), value]));
 }
 
+/** Fields of a file, named as operations name them. */
+export function inCode(fields: Fields): Fields {
+  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [camelCase(name), value]));
+}
+
 /** The fields that are not as they are where nothing is said. */
 export function withoutUsual(fields: Fields, usual: Fields): Fields {
   const same = (name: string, value: unknown) => JSON.stringify(value) === JSON.stringify(usual[name]);
@@ -190,11 +203,6 @@ export function withoutUsual(fields: Fields, usual: Fields): Fields {
 
 /** Names that file systems take as they are, and tell apart whatever they think of capitals. */
 const FILE_NAME = /^[a-z0-9_-]{1,64}$/;
-/** Fields of a file, named as operations name them. */
-export function inCode(fields: Fields): Fields {
-  return Object.fromEntries(Object.entries(fields).map(([name, value]) => [camelCase(name), value]));
-}
-
 /** Characters of other names that are left legible, and digits that tell them apart. */
 const LEGIBLE = 64;
 const TELLING = 12;

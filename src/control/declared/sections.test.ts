@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../../test/support/installation.ts';
+import { MAX_DOMAINS } from '../../domain/domain-keys.ts';
 import type { Operations } from '../../operations/table.ts';
 import type { Offline } from '../offline.ts';
 
@@ -60,6 +61,42 @@ test.each([
 ])('%s is refused', async (_what, secrets: Record<string, string>, told) => {
   const webhooks = [{ url: URL, secret_file: 's', headers_file: 'h' }];
   await expect(changes({ webhooks }, secrets)).rejects.toThrow(told);
+});
+
+test('the second webhook of a URL is new, too', async () => {
+  await apply({ webhooks: [{ url: URL }] });
+  const webhooks = [{ url: URL }, { url: URL, tags: ['new'], headers_file: 'h' }];
+  await expect(changes({ webhooks })).rejects.toThrow('webhooks[1]: h must be there, as the webhook is new');
+});
+
+test('webhooks are no more than there may be, of a key and in all', async () => {
+  const keys = [{ name: 'shop', scopes: ['webhooks:manage'] }];
+  const many = (count: number, key: string | null) =>
+    Array.from({ length: count }, (_, n) => ({ url: `https://${n}.example/`, key }));
+  await expect(changes({ keys, webhooks: many(21, 'shop') })).rejects.toThrow(
+    'webhooks: there would be 21 of the key shop, and there may be 20',
+  );
+  const { made } = await apply({ keys, webhooks: many(20, 'shop') });
+  expect(made).toHaveLength(21);
+  await expect(
+    changes({ webhooks: many(1, 'shop').map((one) => ({ ...one, tags: ['x'] })) }),
+  ).resolves.toHaveLength(1);
+  await expect(changes({ webhooks: many(181, null) })).rejects.toThrow(
+    'webhooks: there would be 201, and there may be 200',
+  );
+});
+
+test('at the limit of domains, one that goes makes room for one that comes', async () => {
+  const domains = Array.from({ length: MAX_DOMAINS }, (_, n) => ({
+    name: `d${n}.example`,
+    algorithm: 'ed25519',
+  }));
+  await apply({ domains });
+  const other = { name: 'other.example', algorithm: 'ed25519' };
+  await expect(changes({ domains: [...domains, other] })).rejects.toThrow(
+    'domains: there would be 1001, and there may be 1000',
+  );
+  expect(await changes({ domains: [...domains.slice(1), other] }, {}, true)).toHaveLength(2);
 });
 
 test('of several webhooks with one URL, one that goes leaves the others, with their ids, as they were', async () => {
@@ -144,7 +181,8 @@ test('relays go only once nothing needs them, and rules only with --prune', asyn
 });
 
 test('an export is bounded', async () => {
-  const text = 'x'.repeat(500 * 1024);
+  // Bytes count, and each of these is two.
+  const text = 'ä'.repeat(250 * 1024);
   for (let n = 0; n < 34; n++)
     await operations.saveTemplate({
       alias: `t${n}`,

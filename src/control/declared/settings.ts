@@ -7,6 +7,7 @@ import type { Setting } from '../../config/setting.ts';
 import { SETTINGS } from '../../config/settings.ts';
 import type { Item } from '../../domain/declared.ts';
 import { INBOX } from '../../domain/relay.ts';
+import type { LocalDeps } from '../deps.ts';
 import type { Reading, Section } from './section.ts';
 
 /** What is stored as settings: the default relay, what governs the suppression list, and the routing rules. */
@@ -22,11 +23,14 @@ export const SUPPRESSIONS = settingsSection(
 function settingsSection(name: 'delivery' | 'suppressions', keys: readonly SettingKey[]): Section {
   return {
     name,
-    present: ({ settings }) =>
+    present: ({ settings, deps }) =>
       keys.flatMap((key) => {
         const stored = settings.get(key);
-        return stored === undefined ? [] : [settingItem(key, JSON.parse(stored))];
+        return stored === undefined || lockOf(key, deps) !== null
+          ? []
+          : [settingItem(key, JSON.parse(stored))];
       }),
+    elsewhere: ({ deps }) => keys.filter((key) => lockOf(key, deps) !== null),
     written: (items) => {
       const section: Record<string, unknown> = {};
       for (const item of items) put(section, item.name.split('.'), item.fields['value']);
@@ -92,10 +96,16 @@ function leavesOf(raw: Record<string, unknown>, path: string): [key: string, val
   });
 }
 
-/** What the configuration file or the environment sets cannot be changed here; that is a fault, unless it is so already. */
+/** What is in force of a setting by the configuration file or the environment; null: they do not set it. */
+function lockOf(key: SettingKey, { resolution }: Pick<LocalDeps, 'resolution'>) {
+  const found = resolution().effective.find((one) => one.key === key);
+  return found?.origin === 'file' || found?.origin === 'environment' ? found : null;
+}
+
+/** What is locked cannot be changed here; that is a fault, unless it is so already. */
 function isLocked(key: SettingKey, value: unknown, { world, fault }: Reading): boolean {
-  const found = world.deps.resolution().effective.find((one) => one.key === key);
-  if (found === undefined || found.origin === 'stored' || found.origin === 'default') return false;
+  const found = lockOf(key, world.deps);
+  if (found === null) return false;
   const { kind }: Setting<unknown> = SETTINGS[key];
   const inForce = kind.inFile?.(found.value) ?? found.value;
   if (JSON.stringify(inForce) !== JSON.stringify(value))
@@ -110,6 +120,7 @@ export const ROUTES: Section = {
     const { config } = deps.resolution();
     return config.routesOrigin === 'file' ? null : ruleItems(config.routes.map(ruleDefinition));
   },
+  elsewhere: ({ deps }) => (deps.resolution().config.routesOrigin === 'file' ? ['routes'] : []),
   written: (items) => rulesIn(items),
   read: (raw, reading) => readRules(raw, reading),
   carryOut: (_, making) => {

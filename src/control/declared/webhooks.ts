@@ -44,6 +44,8 @@ const SECRET = /^whsec_[A-Za-z0-9+/]{32,88}={0,2}$/;
 export const WEBHOOKS: Section = {
   name: 'webhooks',
   present: (world) => rowsByName(world).map(({ name, row }) => presentWebhook(name, row, world)),
+  elsewhere: ({ webhooks }) =>
+    webhooks.flatMap(({ endpoint: { inFile: own } }) => (own === null ? [] : [`webhooks ${own}`])),
   written: (items) =>
     items.map(({ name, written, secrets }) => ({
       ...written,
@@ -56,7 +58,15 @@ export const WEBHOOKS: Section = {
       const item = orFault(place, reading, () => declaredWebhook(fields, place, reading));
       return item === null ? [] : [item];
     });
-    return named(read, WEBHOOKS.present(reading.world) ?? []);
+    const present = WEBHOOKS.present(reading.world) ?? [];
+    return named(read, present).flatMap(({ place, missing, ...item }) => {
+      if (missing.length === 0 || present.some(({ name }) => name === item.name)) return [item];
+      reading.fault(
+        place,
+        `${missing.join(', ')} must be there, as the webhook is new; without the field it gets a secret of its own`,
+      );
+      return [];
+    });
   },
   carryOut: ({ present, wanted }, making) => {
     const { world, webhooks } = making;
@@ -125,7 +135,14 @@ function bothForms(all: Fields): Pick<Item, 'fields' | 'written'> {
   return { fields: inFile(all), written: inFile(withoutUsual(all, USUAL)) };
 }
 
-function declaredWebhook(raw: Fields, place: string, reading: Reading): Omit<Item, 'name'> | null {
+/** A webhook of a file, before it has a name. */
+interface Declared extends Omit<Item, 'name'> {
+  readonly place: string;
+  /** The files that it names, and that were not there. */
+  readonly missing: readonly string[];
+}
+
+function declaredWebhook(raw: Fields, place: string, reading: Reading): Declared | null {
   const { world } = reading;
   const { secret_file: secretFrom, headers_file: headersFrom, ...rest } = raw;
   const read = inShape(rest, SHAPE, place, reading);
@@ -153,18 +170,11 @@ function declaredWebhook(raw: Fields, place: string, reading: Reading): Omit<Ite
     ...(secret !== undefined && { secret }),
     ...(headers !== undefined && { headers: canonical(readHeaders(headers)) }),
   };
-  const label = labelOf(url, read.key);
-  const isThere = rowsByName(world).some(({ name }) => name === label);
   const missing = [
-    ...(secretFrom !== undefined && secret === undefined ? [secretFrom] : []),
-    ...(headersFrom !== undefined && headers === undefined ? [headersFrom] : []),
+    ...(secretFrom !== undefined && secret === undefined ? [String(secretFrom)] : []),
+    ...(headersFrom !== undefined && headers === undefined ? [String(headersFrom)] : []),
   ];
-  if (!isThere && missing.length > 0)
-    throw new OperationError(
-      'invalid',
-      `${missing.join(', ')} must be there, as the webhook is new; without the field it gets a secret of its own`,
-    );
-  return { ...bothForms(fields), secrets };
+  return { ...bothForms(fields), secrets, place, missing };
 }
 
 /** Names of the keys that there are afterwards. */
@@ -188,7 +198,7 @@ function readHeaders(text: string): Readonly<Record<string, string>> {
 }
 
 /** Declared ones with their names: of several with one label, those that are there as they are keep their numbers. */
-function named(read: readonly Omit<Item, 'name'>[], present: readonly Item[]): Item[] {
+function named(read: readonly Declared[], present: readonly Item[]): (Declared & Item)[] {
   const free = new Set(present);
   const same = read.map((item) => {
     const found = [...free].find((one) => canonical(one.fields) === canonical(item.fields));
