@@ -111,7 +111,10 @@ function readFile(
       fault(section.name, `has no value; write ${none} for none, or leave it out to keep what is there`);
       continue;
     }
-    declared.set(section.name, section.read(raw, { world, declared, prune, secret, fault }));
+    declared.set(
+      section.name,
+      section.read(raw, { world, declared, prune, raw: configuration, secret, fault }),
+    );
   }
   return declared;
 }

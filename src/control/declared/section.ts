@@ -56,6 +56,8 @@ export interface Reading {
   readonly declared: ReadonlyMap<SectionName, readonly Item[]>;
   /** Items that are there and not in the file are removed. */
   readonly prune: boolean;
+  /** The file's sections, as they stand in it. */
+  readonly raw: Fields;
   /** The secret that a file holds; undefined: it was not there. */
   secret(file: string): string | undefined;
   fault(place: string, text: string): void;
@@ -129,6 +131,16 @@ export function membersOf(
     if (isRecord(member)) return [{ place, fields: { ...member } }];
     reading.fault(place, 'must be a map');
     return [];
+  });
+}
+
+/** The names that a section's list gives, faulty items among them: what refers to one of these has no fault of its own. */
+export function namesGiven(section: SectionName, { raw }: Pick<Reading, 'raw'>): string[] {
+  const list: unknown = raw[section];
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((member: unknown) => {
+    const name = isRecord(member) ? member['name'] : null;
+    return typeof name === 'string' ? [name] : [];
   });
 }
 

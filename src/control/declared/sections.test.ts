@@ -123,6 +123,26 @@ test('a domain gets keys of another algorithm, which wait for their records', as
   expect(await changes({ domains })).toEqual([]);
 });
 
+test('what names a faulty relay or key is no fault beside it', async () => {
+  const configuration = {
+    relays: [{ name: 'main', type: 'smtp', host: 'a.example', prot: 25 }],
+    routes: [
+      { name: 'news', match: { tag: ['news'] }, via: ['main'] },
+      { name: 'others', match: { tag: ['x'] }, via: ['mian'] },
+    ],
+    keys: [{ name: 'shop', scopes: ['admn'] }],
+    webhooks: [{ url: URL, key: 'shop' }],
+  };
+  const refusal = await operations
+    .planConfiguration({ configuration })
+    .catch((error: Error) => error.message);
+  expect(String(refusal).split('\n')).toEqual([
+    expect.stringContaining('prot: no such field; did you mean port?'),
+    expect.stringContaining('no such relay; did you mean main?'),
+    expect.stringContaining('keys[0]: scopes.0: '),
+  ]);
+});
+
 test('a template is compared with what is published: a draft that is newer stays out of it', async () => {
   const template = { alias: 'welcome', subject: 'Hello', text: 'Hello.' };
   await apply({ templates: [template] });

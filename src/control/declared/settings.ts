@@ -8,7 +8,7 @@ import { SETTINGS } from '../../config/settings.ts';
 import type { Item } from '../../domain/declared.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { LocalDeps } from '../deps.ts';
-import type { Reading, Section } from './section.ts';
+import { namesGiven, type Reading, type Section } from './section.ts';
 
 /** What is stored as settings: the default relay, what governs the suppression list, and the routing rules. */
 
@@ -171,10 +171,10 @@ function readRules(raw: unknown, reading: Reading): readonly Item[] {
 }
 
 /** Names of the relays that there are afterwards. */
-function relaysAfter({ world, declared: sections, prune }: Reading): string[] {
-  const declared = sections.get('relays');
+function relaysAfter(reading: Reading): string[] {
+  const { world, declared, prune } = reading;
   const present = world.deps.resolution().config.relays;
   const stays =
-    prune && declared !== undefined ? present.filter(({ origin }) => origin !== 'stored') : present;
-  return [INBOX, ...stays.map(({ name }) => name), ...(declared ?? []).map(({ name }) => name)];
+    prune && declared.has('relays') ? present.filter(({ origin }) => origin !== 'stored') : present;
+  return [INBOX, ...stays.map(({ name }) => name), ...namesGiven('relays', reading)];
 }

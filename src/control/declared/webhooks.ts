@@ -18,6 +18,7 @@ import {
   inShape,
   type Making,
   membersOf,
+  namesGiven,
   orFault,
   type Reading,
   type Section,
@@ -178,8 +179,9 @@ function declaredWebhook(raw: Fields, place: string, reading: Reading): Declared
 }
 
 /** Names of the keys that there are afterwards. */
-function keyNames({ world, declared, prune }: Reading): string[] {
-  const wanted = (declared.get('keys') ?? []).map(({ name }) => name);
+function keyNames(reading: Reading): string[] {
+  const { world, declared, prune } = reading;
+  const wanted = namesGiven('keys', reading);
   return prune && declared.has('keys') ? wanted : [...wanted, ...world.keys.map(({ name }) => name)];
 }
 
