@@ -4,12 +4,13 @@ import { isRecord } from '../config/kinds.ts';
 import { SECTION_NAMES, type SectionName } from '../domain/declared.ts';
 import { decodeJson } from '../lib/decode.ts';
 import { readError } from '../lib/error.ts';
-import type { RequestOf } from '../operations/table.ts';
+import type { RequestOf, StepOf } from '../operations/table.ts';
 import { appliedText, exportText, planText } from './configuring-text.ts';
 import { type Context, collectFrom, print } from './context.ts';
 import { type DeclaredFile, readDeclared, STANDARD_INPUT } from './declared-file.ts';
 import { type RemoteOptions, remoteCommand, withConfiguring } from './remote.ts';
-import { Exit } from './terminal.ts';
+import { stepTeller } from './step-teller.ts';
+import { counted, Exit } from './terminal.ts';
 
 /** `waybill plan`, `apply` and `export`: the configuration as a file (docs/configuration-as-code.md). */
 
@@ -71,7 +72,8 @@ export function applyCommand(context: Context): Command {
         ...(await readPlan(options.plan)),
       };
       await withConfiguring(context, options, async ({ applyConfiguration }) => {
-        const applied = await declared.told(() => applyConfiguration(request));
+        const progress = stepTeller<StepOf<'applyConfiguration'>>(context, options, applyStepText);
+        const applied = await declared.told(() => applyConfiguration(request, progress));
         print(context, options, applied, () => appliedText(applied));
         if (applied.faults.length > 0)
           throw new Exit(
@@ -80,6 +82,10 @@ export function applyCommand(context: Context): Command {
           );
       });
     });
+}
+
+function applyStepText({ done, total }: StepOf<'applyConfiguration'>) {
+  return { title: 'Making keys', share: `${done} of ${counted(total, 'domain')}` };
 }
 
 /** `waybill export`. */

@@ -79,6 +79,13 @@ const applied = () =>
 /** What a file has changed. */
 export type AppliedView = Shown<typeof applied>;
 
+const applyStep = () =>
+  z.strictObject({
+    /** Domains that have their new keys, of so many: RSA keys take long. */
+    done: z.number(),
+    total: z.number(),
+  });
+
 const exported = () =>
   z.strictObject({
     configuration: z.record(z.string(), z.unknown()),
@@ -149,7 +156,8 @@ export const CONFIGURING_OPERATIONS = {
     result: plan,
   }),
   applyConfiguration: operation({
-    meaning: 'Changes everything to match a file, in one transaction, if that is still what was planned.',
+    meaning:
+      'Changes everything to match a file, in one transaction, if that is still what was planned. Tells of its steps.',
     access: changes({
       words: 'Applied a configuration file',
       subject: 'plan',
@@ -187,6 +195,7 @@ export const CONFIGURING_OPERATIONS = {
     }),
     takesMessage: true,
     result: applied,
+    step: applyStep,
   }),
 };
 

@@ -8,7 +8,8 @@ import type {
   ExportedView,
   PlanView,
 } from '../../operations/configuring.ts';
-import type { RequestOf } from '../../operations/table.ts';
+import { type Progress, UNWATCHED } from '../../operations/operation.ts';
+import type { RequestOf, StepOf } from '../../operations/table.ts';
 import type { ConfigurationChanges, Configured, Meanwhile } from '../../store/configuring.ts';
 import type { StoredTemplate } from '../../store/templates.ts';
 import type { LocalDeps } from '../deps.ts';
@@ -24,7 +25,8 @@ export function configuringOperations(deps: LocalDeps): ConfiguringOperations {
     exportConfiguration: async (request) => exportWorld(request, await readWorld(deps)),
     planConfiguration: async (request) => (await planFile(request, await readWorld(deps))).view,
     // What minds the domains writes them whole: it waits, and sees what this leaves.
-    applyConfiguration: (request) => inDomainOrder(deps.registry, () => applyFile(request, deps)),
+    applyConfiguration: (request, progress = UNWATCHED) =>
+      inDomainOrder(deps.registry, () => applyFile(request, progress, deps)),
   };
 }
 
@@ -52,12 +54,19 @@ function exportWorld({ sections = null }: RequestOf<'exportConfiguration'>, worl
   return { configuration, files, elsewhere };
 }
 
-async function applyFile(request: RequestOf<'applyConfiguration'>, deps: LocalDeps): Promise<AppliedView> {
+async function applyFile(
+  request: RequestOf<'applyConfiguration'>,
+  progress: Progress<StepOf<'applyConfiguration'>>,
+  deps: LocalDeps,
+): Promise<AppliedView> {
   const { plan: hash, planned = null, basis = null, ...file } = request;
   const world = await readWorld(deps);
   const plan = await planFile(file, world);
   if (plan.view.hash !== hash) throw notPlanned(hash, { planned, basis }, plan.view);
-  const { changes, made } = await plan.make();
+  const { changes, made } = await plan.make(progress);
+  // Nobody would be there to read the secrets that were made.
+  if (progress.signal.aborted)
+    throw new OperationError('unavailable', 'Nothing was changed: the caller has gone.');
   const others = await deps.configuring.configure(changes, world.seen);
   if (others.length > 0) throw changedMeanwhile(others);
   const faults = await settle(changes, deps);

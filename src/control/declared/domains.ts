@@ -129,9 +129,11 @@ async function domainOf(
   const algorithms: readonly DkimAlgorithm[] = ALGORITHMS[algorithm];
   const order = { domain: present, algorithms, selector: null, now };
   refuseNames(name, selectorsFor(order), present);
+  const kept = withoutOverdue(former, now);
+  if (kept.keys.length - keysIn(kept, 'waiting').length + algorithms.length > MAX_DOMAIN_KEYS)
+    throw tooManyKeys(former);
   if (isRehearsal) return { ...former, returnPath: own };
-  const next = withNewKeys(withoutOverdue(former, now), await newKeys(order), now, present === null);
-  if (next.keys.length > MAX_DOMAIN_KEYS) throw tooManyKeys(former);
+  const next = withNewKeys(kept, await newKeys(order), now, present === null);
   return { ...next, returnPath: own };
 }
 

@@ -12,10 +12,12 @@ import {
 } from '../../domain/declared.ts';
 import { MAX_DOMAINS } from '../../domain/domain-keys.ts';
 import { WEBHOOK_LIMITS } from '../../domain/webhook.ts';
+import { Few } from '../../lib/few.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { OperationError } from '../../operations/call.ts';
 import type { MadeSecret, PlanView } from '../../operations/configuring.ts';
-import type { RequestOf } from '../../operations/table.ts';
+import type { Progress } from '../../operations/operation.ts';
+import type { RequestOf, StepOf } from '../../operations/table.ts';
 import type { ConfigurationChanges, Swap, WebhookRow } from '../../store/configuring.ts';
 import { TEMPLATE_BOUNDS } from '../templates.ts';
 import { DOMAINS } from './domains.ts';
@@ -43,8 +45,10 @@ export const SECTIONS: readonly Section[] = [
 /** A plan that can be carried out. */
 export interface Plan {
   readonly view: PlanView;
-  /** The rows that change, once more: with keys and secrets of their own. */
-  make(): Promise<{ readonly changes: ConfigurationChanges; readonly made: readonly MadeSecret[] }>;
+  /** The rows that change, once more: with keys and secrets of their own. Makes no more of them once nobody waits. */
+  make(
+    progress: Progress<StepOf<'applyConfiguration'>>,
+  ): Promise<{ readonly changes: ConfigurationChanges; readonly made: readonly MadeSecret[] }>;
 }
 
 /** By what else the differences of a section are judged: what names its items, and what they name. */
@@ -81,7 +85,7 @@ export async function planFile(request: RequestOf<'planConfiguration'>, world: W
       .filter((one) => !differences.includes(one))
       .map(({ section, present }) => ({ section, name: present?.name ?? '' })),
   };
-  return { view, make: async () => await makeRows(differences, declared, world) };
+  return { view, make: (progress) => makeRows(differences, declared, world, progress) };
 }
 
 /** Of more faults these are told. */
@@ -152,40 +156,54 @@ function tooMany(making: Making): string[] {
   const ofKeys = keysAfter(making).flatMap(({ id, name }) => {
     const isOwn = (row: WebhookRow | null) => row?.endpoint.keyId === id;
     const swaps = webhooks.filter(({ before, after }) => isOwn(before ?? after));
-    return grownBeyond('webhooks', world.webhooks.filter(isOwn), swaps, ofKey, ` of the key ${name}`);
+    return beyond('webhooks', world.webhooks.filter(isOwn), swaps, ofKey, ` of the key ${name}`);
   });
   return [
-    ...grownBeyond('domains', world.domains, domains, MAX_DOMAINS),
-    ...grownBeyond('webhooks', world.webhooks, webhooks, all),
+    ...beyond('domains', world.domains, domains, MAX_DOMAINS),
+    ...beyond('webhooks', world.webhooks, webhooks, all),
     ...ofKeys,
-    ...grownBeyond('templates', world.templates, templates, TEMPLATE_BOUNDS.templates),
+    ...beyond('templates', world.templates, templates, TEMPLATE_BOUNDS.templates),
   ];
 }
 
-/** The fault of rows that become more than `most`; none of those that were more already, and do not grow. */
-function grownBeyond(
+/** The fault of rows that would be more than `most`; none where none is added. */
+function beyond(
   section: SectionName,
   present: readonly unknown[],
   swaps: readonly Swap<unknown>[],
   most: number,
   whose = '',
 ): string[] {
-  const growth = swaps.reduce(
-    (sum, { before, after }) => sum + Number(after !== null) - Number(before !== null),
-    0,
-  );
-  const count = present.length + growth;
-  if (growth <= 0 || count <= most) return [];
+  const added = swaps.filter(({ before }) => before === null).length;
+  const count = present.length + added - swaps.filter(({ after }) => after === null).length;
+  if (added === 0 || count <= most) return [];
   return [`${section}: there would be ${count}${whose}, and there may be ${most}`];
+}
+
+/** Domains whose keys are made at once: Node has four threads for such work, and mail needs them, too. */
+const AT_ONCE = 2;
+
+function isDomain({ section, wanted }: Difference): boolean {
+  return section === 'domains' && wanted !== null;
 }
 
 async function makeRows(
   differences: readonly Difference[],
   declared: ReadonlyMap<SectionName, readonly Item[]>,
   world: World,
+  { tell, signal }: Progress<StepOf<'applyConfiguration'>>,
 ) {
   const making = newMaking(declared, world, false);
-  for (const difference of differences) await sectionNamed(difference.section).carryOut(difference, making);
+  const total = differences.filter(isDomain).length;
+  let done = 0;
+  const few = new Few(AT_ONCE);
+  const carryOut = async (difference: Difference) => {
+    if (signal.aborted) return;
+    await sectionNamed(difference.section).carryOut(difference, making);
+    if (isDomain(difference)) tell({ done: ++done, total });
+  };
+  // They begin in their order; only those of domains wait for anything: for keys, which are made beside each other.
+  await Promise.all(differences.map((difference) => few.run(() => carryOut(difference))));
   const { relays, settings, domains, keys, webhooks, templates, made } = making;
   const bounds = { webhooks: WEBHOOK_LIMITS, templates: TEMPLATE_BOUNDS };
   return { changes: { relays, settings, domains, keys, webhooks, templates, now: world.now, bounds }, made };

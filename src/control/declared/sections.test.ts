@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../../test/support/installation.ts';
-import { MAX_DOMAINS } from '../../domain/domain-keys.ts';
+import { MAX_DOMAIN_KEYS, MAX_DOMAINS } from '../../domain/domain-keys.ts';
+import { UNWATCHED } from '../../operations/operation.ts';
 import type { Operations } from '../../operations/table.ts';
 import type { Offline } from '../offline.ts';
 
@@ -111,8 +112,26 @@ test('of several webhooks with one URL, one that goes leaves the others, with th
 
 test('a domain gets keys of another algorithm, which wait for their records', async () => {
   await apply({ domains: [{ name: 'Example.com', algorithm: 'ed25519' }] });
-  const domains = [{ name: 'example.com', algorithm: 'both', return_path: 'bounces.example.com' }];
-  await apply({ domains });
+  const domains = [
+    { name: 'example.com', algorithm: 'both', return_path: 'bounces.example.com' },
+    { name: 'example.net', algorithm: 'ed25519' },
+  ];
+  const request = { configuration: { domains } };
+  const { hash: plan } = await operations.planConfiguration(request);
+  // Whoever has gone could not be told of secrets.
+  const gone = { tell() {}, signal: AbortSignal.abort() };
+  await expect(operations.applyConfiguration({ ...request, plan }, gone)).rejects.toThrow(
+    /^Nothing was changed/,
+  );
+  const steps: unknown[] = [];
+  await operations.applyConfiguration(
+    { ...request, plan },
+    { ...UNWATCHED, tell: (step) => void steps.push(step) },
+  );
+  expect(steps).toEqual([
+    { done: 1, total: 2 },
+    { done: 2, total: 2 },
+  ]);
   const { keys, returnPath } = await operations.domain({ name: 'example.com' });
   expect(keys.map(({ algorithm, state }) => [algorithm, state])).toEqual([
     ['ed25519-sha256', 'signing'],
@@ -121,6 +140,15 @@ test('a domain gets keys of another algorithm, which wait for their records', as
   ]);
   expect(returnPath).toEqual({ domain: 'bounces.example.com', state: 'waiting' });
   expect(await changes({ domains })).toEqual([]);
+});
+
+test('a domain with as many keys as it may have is refused new ones by the plan', async () => {
+  await apply({ domains: [{ name: 'example.com', algorithm: 'ed25519' }] });
+  for (let made = 1; made < MAX_DOMAIN_KEYS; made++)
+    await operations.rotateDomain({ name: 'example.com', algorithm: null, selector: null, now: true });
+  await expect(changes({ domains: [{ name: 'example.com', algorithm: 'rsa' }] })).rejects.toThrow(
+    'domains example.com: example.com has 20 keys',
+  );
 });
 
 test('what names a faulty relay or key is no fault beside it', async () => {
