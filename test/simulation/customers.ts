@@ -7,6 +7,7 @@ import { DIRECT_DOMAINS, NO_MAIL_DOMAIN } from './hop-domains.ts';
 import { InvariantBroken, type Watch } from './invariants.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import { COPY_FOR } from './next-hop.ts';
+import { requiresTls, tokenNumbered } from './requiretls.ts';
 import { submissionNamed } from './scene.ts';
 import type { Seen } from './seen.ts';
 import type { VirtualTime } from './virtual-clock.ts';
@@ -69,7 +70,7 @@ export class Customers {
 
   async #submit(engine: Engine): Promise<void> {
     const { dice } = this.#parts;
-    const token = `t${++this.#submitted}`;
+    const token = tokenNumbered(++this.#submitted);
     const submission = this.#submission(token);
     const id = await this.#handIn(engine, submission);
     // Some regret it at once, while it is under way.
@@ -163,6 +164,7 @@ export class Customers {
       header: { ...named.header, from: writing?.from ?? named.header.from },
       sendAt: isLater ? Math.floor(wall() + dice.next() * 5 * MINUTE) : null,
       priority: roll < 0.2 ? 'high' : roll < 0.4 ? 'bulk' : 'normal',
+      ...(requiresTls(token) && { tls: 'required' }),
       idempotency: dice.next() < 0.6 ? { key: token, hash: token } : null,
     };
   }

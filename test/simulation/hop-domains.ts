@@ -138,7 +138,7 @@ async function overHosts(
   const end = (why: Outcome | null): TransportResult =>
     resultOf({ outcomes: pending.settled(why), hopFailed: why?.kind === 'deferred' && !isStopped() });
   const domain = job.envelope.recipients[0]?.address.replace(/^.*@/, '') ?? '';
-  const hosts = await finder.hostsOf(domain, resolver, signal);
+  const hosts = await finder.hostsOf(domain, resolver, signal, job.tls);
   if (hosts.kind !== 'domain') return end(hosts);
   let why: Outcome | null = hosts.excluded;
   const note = (refusal: Outcome) => {

@@ -78,6 +78,8 @@ export interface HopWorld {
   readonly takeLater: (ms: number, recipients: readonly string[]) => void;
   /** What it answers to a recipient whatever else it does; absent, or null: nothing. */
   readonly refusal?: (recipient: string) => SmtpReply | null;
+  /** It promises TLS for the rest of the way (REQUIRETLS). */
+  readonly promisesTls?: boolean;
   /** What it calls the message that it takes; absent: nothing. */
   readonly queueId?: string;
 }
@@ -101,6 +103,8 @@ export class HopSession {
   readonly #world: HopWorld;
   readonly #pipelining: boolean;
   #isMailGood = false;
+  /** It has offered REQUIRETLS. */
+  hasPromisedTls = false;
   readonly #taken: string[] = [];
   #refused = 0;
 
@@ -145,7 +149,11 @@ export class HopSession {
       case 'ehlo':
         if (this.#noted('deferHello', 'EHLO 4xx')) return replyOf(451);
         if (this.#noted('rejectHello', 'EHLO 5xx')) return replyOf(502);
-        return replyOf(250, this.#pipelining ? CAPABILITIES : CAPABILITIES.slice(0, 1));
+        this.hasPromisedTls = this.#world.promisesTls === true;
+        return replyOf(250, [
+          ...(this.#pipelining ? CAPABILITIES : CAPABILITIES.slice(0, 1)),
+          ...(this.hasPromisedTls ? ['REQUIRETLS'] : []),
+        ]);
       case 'mail': {
         const code = this.#refusal('mail');
         this.#isMailGood = code === null;

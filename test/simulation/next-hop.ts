@@ -20,6 +20,7 @@ import type { ProbeResult, Transport, TransportJob, TransportResult } from '../.
 import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
 import { InvariantBroken } from './invariants.ts';
 import type { Copy } from './receivers.ts';
+import { checkMail, promisesTls, requiresTls } from './requiretls.ts';
 import type { Kind } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
@@ -116,13 +117,20 @@ export class NextHop {
       this.#time.after(ms, () => this.#take(relay, job, { token, relay, queueId }, names));
     };
     const queueId = `H${++this.#queued}`;
-    const server = new HopSession({ ...this.#parts(relay), takeLater, refusal: this.refusal, queueId });
+    const { refusal } = this;
+    const promised = promisesTls(relay, this.#queued);
+    const parts = { ...this.#parts(relay), takeLater, refusal, queueId, promisesTls: promised };
+    const server = new HopSession(parts);
     const client = new Client(server, life, signal, this.note);
     const capabilities = await client.open(job.refused);
     const token = await tokenOf(job);
+    client.onMail = (line) => checkMail(token, line, server.hasPromisedTls);
+    if (requiresTls(token))
+      this.note(server.hasPromisedTls ? 'TLS required, promised' : 'TLS required in vain');
     const holdsData = this.#dice.next() < HELD_SHARE;
     const { sizeBytes, flags } = job.content;
-    const plan = { envelope: job.envelope, sizeBytes, flags, requireTls: false, chunking: false, holdsData };
+    const requireTls = job.tls === 'required';
+    const plan = { envelope: job.envelope, sizeBytes, flags, requireTls, chunking: false, holdsData };
     return await client.send(job, new Sender(plan, capabilities));
   }
 
@@ -179,6 +187,8 @@ class Client {
   /** Recipients whose RCPT the server has yet to answer, in order. */
   readonly #asked: string[] = [];
   #hasAnswered = false;
+  /** Told of MAIL, without its line's end. */
+  onMail: (line: string) => void = () => {};
 
   constructor(server: HopSession, life: NodeLife, signal: AbortSignal, note: (kind: Kind) => void) {
     this.#server = server;
@@ -269,6 +279,7 @@ class Client {
   }
 
   #write(text: string): void {
+    for (const [line] of text.matchAll(/^MAIL FROM:[^\r]*/gm)) this.onMail(line);
     for (const [, address = ''] of text.matchAll(/^RCPT TO:<([^>]*)>/gm)) this.#asked.push(address);
   }
 

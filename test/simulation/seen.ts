@@ -47,6 +47,8 @@ export const KINDS = [
   'resubmission replayed',
   'sent later',
   'copies of their own',
+  'TLS required, promised',
+  'TLS required in vain',
   'mailbox gone or full',
   'told of a recipient',
   'told too early',
