@@ -35,6 +35,7 @@ relays: [{ name: inside, type: mx, helo: mx.example.net, allow_private: true }]\
   expect(await policies.policyFor('evil.test', resolver, new AbortController().signal)).toEqual({
     kind: 'none',
     why: 'the policy cannot be fetched: mta-sts.evil.test has no address that Waybill may connect to',
+    fault: 'unfetched',
   });
 });
 

@@ -221,7 +221,7 @@ test('a file that is no policy counts as none', async () => {
   const { ask, state, publish } = world();
   state.body = '<html>';
   publish('1');
-  expect(await ask()).toBe('the policy cannot be fetched: a line is not a field');
+  expect(await ask()).toBe('the policy is invalid: a line is not a field');
 });
 
 test('a policy in use is renewed at half of its time, and mail does not wait for that', async () => {
@@ -248,7 +248,7 @@ test('one who gives up is not held up, and what was broken off does not count as
   await expect.poll(() => state.fetched).toBe(1);
   state.failure = 'broken off';
   impatient.abort();
-  expect(await given).toEqual({ kind: 'none', why: 'there was no time to fetch the policy' });
+  expect(await given).toEqual({ kind: 'none', why: 'there was no time to fetch the policy', fault: null });
   [state.hangs, state.failure] = [false, null];
   expect(await ask()).toBe('fetched 1 enforce');
 });

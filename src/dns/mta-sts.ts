@@ -89,18 +89,28 @@ function flaw(reason: string): StsPolicyResult {
 
 // The MTA-STS policies of recipient domains: fetched, cached, renewed (RFC 8461 §3, §5).
 
-/** Fetches a domain's policy file. Never rejects. `text` of a failure is fit for a log line. */
+/**
+ * Fetches a domain's policy file. Never rejects. `text` of a failure is fit for a log line; `isUntrusted`: the certificate
+ * of the server that has the file is not valid.
+ */
 export type PolicyFetch = (
   domain: string,
   signal: AbortSignal,
 ) => Promise<
-  { readonly kind: 'fetched'; readonly body: string } | { readonly kind: 'failed'; readonly text: string }
+  | { readonly kind: 'fetched'; readonly body: string }
+  | { readonly kind: 'failed'; readonly text: string; readonly isUntrusted?: boolean }
 >;
+
+/** What is wrong with a policy that is published: it could not be had, was not served under a valid certificate, or is none. */
+export type PolicyFault = 'unfetched' | 'untrusted' | 'invalid';
 
 /** A domain's requirement. */
 export type MtaStsVerdict =
-  /** None. `why`: a policy may exist, but could not be fetched, for this reason; null if none is published. */
-  | { readonly kind: 'none'; readonly why: string | null }
+  /**
+   * None. `why`: a policy may exist, but could not be fetched, for this reason; null if none is published. `fault`: one is
+   * published for certain, and this is wrong with it.
+   */
+  | { readonly kind: 'none'; readonly why: string | null; readonly fault: PolicyFault | null }
   | {
       readonly kind: 'policy';
       readonly policy: MtaStsPolicy;
@@ -119,8 +129,16 @@ export interface MtaStsParts {
 
 interface Entry {
   readonly kept: Kept | null;
-  /** The id of the last failed fetch, and until when it is not retried. */
-  readonly failed: { readonly id: string; readonly until: number; readonly why: string } | null;
+  /** The last failed fetch. */
+  readonly failed: Failed | null;
+}
+
+interface Failed {
+  readonly id: string;
+  /** Until when it is not retried. */
+  readonly until: number;
+  readonly why: string;
+  readonly fault: PolicyFault;
 }
 
 interface Kept {
@@ -137,8 +155,6 @@ const BYTES_PER_ENTRY = 512;
 const RETRY_AFTER_MS = 300_000;
 /** RFC 8461 §10.2 recommends a check once a day. */
 const RENEW_AFTER_MS = 86_400_000;
-/** How the reason begins why a published policy is unknown. */
-export const POLICY_UNFETCHED = 'the policy cannot be fetched';
 const NOBODY_ENDS_IT = new AbortController().signal;
 
 /**
@@ -170,19 +186,22 @@ export class MtaStsPolicies {
     const id = answer.kind === 'found' ? parseStsRecord(answer.records) : null;
     const entry = this.#entry(domain);
     if (id === null)
-      return verdict(entry.kept, answer.kind === 'failed' ? `its record is unknown: ${answer.text}` : null);
+      return verdict(
+        entry.kept,
+        answer.kind === 'failed' ? unknown(`its record is unknown: ${answer.text}`) : null,
+      );
     const now = this.#parts.clock.mono();
     if (entry.kept?.id === id && now < entry.kept.renewAt) return verdict(entry.kept, null);
-    if (entry.failed?.id === id && now < entry.failed.until) return verdict(entry.kept, entry.failed.why);
+    if (entry.failed?.id === id && now < entry.failed.until) return verdict(entry.kept, entry.failed);
     const fetching = this.#fetches.join(domain, entry.kept?.id === id ? NOBODY_ENDS_IT : signal, (limit) =>
       this.#fetch(domain, id, limit),
     );
     // The same policy is still valid: mail does not wait for its renewal.
     if (entry.kept?.id === id) return verdict(entry.kept, null);
     const fetched = await fetching;
-    if (fetched === null) return verdict(entry.kept, 'there was no time to fetch the policy');
+    if (fetched === null) return verdict(entry.kept, unknown('there was no time to fetch the policy'));
     const isNew = fetched.kept !== null && fetched.kept !== entry.kept;
-    return verdict(fetched.kept, fetched.failed?.why ?? null, isNew ? 'fetched' : 'kept');
+    return verdict(fetched.kept, fetched.failed, isNew ? 'fetched' : 'kept');
   }
 
   async #fetch(domain: string, id: string, signal: AbortSignal): Promise<Entry> {
@@ -199,9 +218,14 @@ export class MtaStsPolicies {
         failed: null,
       });
     }
-    const reason = answer.kind === 'failed' ? answer.text : (parsed?.reason ?? '');
-    const why = `${POLICY_UNFETCHED}: ${reason}`;
-    return this.#put(domain, { kept, failed: { id, until: now + RETRY_AFTER_MS, why } });
+    const [fault, why] =
+      answer.kind === 'failed'
+        ? ([
+            answer.isUntrusted === true ? 'untrusted' : 'unfetched',
+            `the policy cannot be fetched: ${answer.text}`,
+          ] as const)
+        : (['invalid', `the policy is invalid: ${parsed?.reason ?? ''}`] as const);
+    return this.#put(domain, { kept, failed: { id, until: now + RETRY_AFTER_MS, why, fault } });
   }
 
   /** The entry of a domain, without expired data. */
@@ -237,6 +261,18 @@ function bytesOf({ kept, failed }: Entry): number {
   return names + (failed?.why.length ?? 0);
 }
 
-function verdict(kept: Kept | null, why: string | null, source: 'fetched' | 'kept' = 'kept'): MtaStsVerdict {
-  return kept === null ? { kind: 'none', why } : { kind: 'policy', policy: kept.policy, id: kept.id, source };
+type Nothing = Pick<Extract<MtaStsVerdict, { kind: 'none' }>, 'why' | 'fault'>;
+
+/** It is not even certain that a policy is published, or what is wrong with it. */
+function unknown(why: string): Nothing {
+  return { why, fault: null };
+}
+
+function verdict(
+  kept: Kept | null,
+  nothing: Nothing | null,
+  source: 'fetched' | 'kept' = 'kept',
+): MtaStsVerdict {
+  if (kept !== null) return { kind: 'policy', policy: kept.policy, id: kept.id, source };
+  return { kind: 'none', why: nothing?.why ?? null, fault: nothing?.fault ?? null };
 }

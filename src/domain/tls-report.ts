@@ -7,8 +7,11 @@ export type TlsResult =
   | 'certificate-expired'
   | 'certificate-not-trusted'
   | 'validation-failure'
+  | 'tlsa-invalid'
   | 'dnssec-invalid'
-  | 'sts-policy-fetch-error';
+  | 'sts-policy-fetch-error'
+  | 'sts-policy-invalid'
+  | 'sts-webpki-invalid';
 
 /** The policy that a session was held to (RFC 8460 §4.4). */
 export interface TlsPolicy {

@@ -1,5 +1,7 @@
 import type { IncomingMessage } from 'node:http';
 import { request } from 'node:https';
+import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 
 const HTTPS_PORT = 443;
 const KIB = 1024;
@@ -31,10 +33,13 @@ export interface HttpsHead {
   readonly type: string;
 }
 
-/** What came of a GET. `text` of a failure begins with the host, and is fit for a log line. */
+/**
+ * What came of a GET. `text` of a failure begins with the host, and is fit for a log line; `isUntrusted`: its certificate
+ * was not valid for the host.
+ */
 export type HttpsAnswer =
   | { readonly kind: 'answer'; readonly body: Buffer }
-  | { readonly kind: 'failed'; readonly text: string };
+  | { readonly kind: 'failed'; readonly text: string; readonly isUntrusted?: boolean };
 
 /**
  * Fetches something small over a connection of its own: the certificate must be valid for the host, whatever the
@@ -60,7 +65,11 @@ export function getByHttps(get: HttpsGet): Promise<HttpsAnswer> {
       asking.destroy();
     };
     const fail = (error: Error) =>
-      finish(failed(signal.aborted ? `${host} does not answer` : `${host}: ${error.message}`));
+      finish(
+        signal.aborted
+          ? failed(`${host} does not answer`)
+          : { kind: 'failed', text: `${host}: ${error.message}`, isUntrusted: isUntrusted(asking.socket) },
+      );
     asking.on('error', fail);
     asking.on('response', (response) => {
       const flaw = get.flawOf(headOf(response));
@@ -94,4 +103,9 @@ function readBody(
 
 function failed(text: string): HttpsAnswer {
   return { kind: 'failed', text };
+}
+
+/** Set where the check of the certificate failed, and only there; the types call it an error that is always there. */
+function isUntrusted(socket: Socket | null): boolean {
+  return socket instanceof TLSSocket && Boolean(socket.authorizationError);
 }

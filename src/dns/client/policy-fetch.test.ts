@@ -52,7 +52,8 @@ async function world(given: Given = {}) {
   const fetch = createPolicyFetch({ resolver, clock, isAllowed: allowed, ca: root.cert, port: address.port });
   const get = async (limit = signal) => {
     const fetched = await fetch('a.test', limit);
-    return fetched.kind === 'fetched' ? fetched.body : `failed: ${fetched.text}`;
+    if (fetched.kind === 'fetched') return fetched.body;
+    return `${fetched.isUntrusted === true ? 'untrusted' : 'failed'}: ${fetched.text}`;
   };
   return { asked, clock, get };
 }
@@ -61,7 +62,7 @@ test('no variable of the environment lets another certificate pass', async () =>
   vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
   onTestFinished(() => void vi.unstubAllEnvs());
   const { asked, get } = await world({ certificate: { hosts: ['other.test'] } });
-  expect(await get()).toMatch(/^failed: /);
+  expect(await get()).toMatch(/^untrusted: /);
   expect(asked).toEqual([]);
 });
 
@@ -72,9 +73,9 @@ test('the file of the domain is fetched from its well-known place', async () => 
 });
 
 test.each<[string, Partial<CertificateOptions>, RegExp]>([
-  ['of another name', { hosts: ['a.test'] }, /does not match/],
-  ['that has expired', { expired: true }, /expired/],
-  ['of an unknown root', { issuer: createAuthority('Stranger') }, /failed: mta-sts\.a\.test: /],
+  ['of another name', { hosts: ['a.test'] }, /^untrusted: .*does not match/],
+  ['that has expired', { expired: true }, /^untrusted: .*expired/],
+  ['of an unknown root', { issuer: createAuthority('Stranger') }, /^untrusted: mta-sts\.a\.test: /],
 ])('a server with a certificate %s is not asked', async (_what, certificate, reason) => {
   const { get, asked } = await world({ certificate });
   expect(await get()).toMatch(reason);

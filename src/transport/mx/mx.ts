@@ -16,7 +16,7 @@ import type { Transport, TransportJob, TransportResult } from '../transport.ts';
 import { type DomainHosts, MAX_HOSTS, MAX_LOOKED_UP, recording } from './hosts.ts';
 import { type MxMeans, type MxParts, mxMeans, waysTo } from './means.ts';
 import { describeSts, stsMode } from './security.ts';
-import { refusedSession, tlsSessionOf, unfetchedPolicy } from './sessions.ts';
+import { faultyPolicy, refusedSession, tlsSessionsOf } from './sessions.ts';
 
 /** The `mx` relay: hands messages to the recipients' own servers (RFC 5321 §5). */
 
@@ -166,7 +166,7 @@ class MxAttempt {
     this.#sts = sts;
     this.#trace.mtaSts = sts === null ? null : stsMode(sts);
     if (sts?.kind === 'none' && sts.why !== null) this.#trace.happened('MTA-STS', describeSts(sts));
-    this.#tell(unfetchedPolicy(sts));
+    this.#tell(faultyPolicy(sts));
     if (excluded === null) return;
     this.#skip(excluded);
     if (hosts.length === 0) this.#tell(refusedSession(null, excluded.reply.cause, sts));
@@ -236,7 +236,7 @@ class MxAttempt {
   #tellOf({ destination }: Way, failure: HopFailure | null): void {
     // It was told of when it was opened; and nobody asks for a policy where none is held to, as for a report on TLS.
     if (this.#trace.reused || this.#sts === null || !this.#means.watch.isOn()) return;
-    this.#tell(tlsSessionOf(destination, this.#sts, this.#trace, failure));
+    for (const session of tlsSessionsOf(destination, this.#sts, this.#trace, failure)) this.#tell(session);
   }
 
   #tell(session: TlsSession | null): void {

@@ -1,6 +1,6 @@
 /** What a session with a host of a domain tells of its TLS, for TLS reports (RFC 8460). */
 
-import { type MtaStsPolicy, type MtaStsVerdict, matchesPolicy, POLICY_UNFETCHED } from '../../dns/mta-sts.ts';
+import { type MtaStsPolicy, type MtaStsVerdict, matchesPolicy, type PolicyFault } from '../../dns/mta-sts.ts';
 import {
   NO_POLICY,
   type NoteTlsSession,
@@ -32,11 +32,27 @@ export const UNWATCHED_TLS: TlsWatch = { isOn: () => false, note() {}, isReport:
 const MAX_STRINGS = 30;
 const MAX_STRING = 300;
 
-/** A session that was opened, or could not be, as reports have it; null if it says nothing about TLS. */
-export function tlsSessionOf(
+/**
+ * A session that was opened, or could not be, as reports have it, after what is wrong with the records of its host; none if
+ * it says nothing about TLS.
+ */
+export function tlsSessionsOf(
+  destination: Pick<Destination, 'host' | 'address' | 'trust'>,
+  sts: MtaStsVerdict | null,
+  trace: Facts & Pick<Trace, 'dane'>,
+  failure: HopFailure | null,
+): readonly TlsSession[] {
+  const session = sessionOf(destination, sts, trace, failure);
+  return [session && unusableRecords(destination, trace), session].filter((one) => one !== null);
+}
+
+type Facts = Pick<Trace, 'verdict' | 'localAddress' | 'certificateFault' | 'handshakeFault'>;
+
+/** Null if it says nothing about TLS. */
+function sessionOf(
   { host, address, trust }: Pick<Destination, 'host' | 'address' | 'trust'>,
   sts: MtaStsVerdict | null,
-  trace: Pick<Trace, 'verdict' | 'localAddress' | 'certificateFault' | 'handshakeFault'>,
+  trace: Facts,
   failure: HopFailure | null,
 ): TlsSession | null {
   const records = trust.kind === 'dane' ? trust.records : null;
@@ -68,11 +84,27 @@ export function refusedSession(
   return { ...nothing, policy, result: 'dnssec-invalid', mxHost: host, reason: null };
 }
 
-/** A policy that is published, but could not be fetched; null if that is not so. */
-export function unfetchedPolicy(sts: MtaStsVerdict | null): TlsSession | null {
-  if (sts?.kind !== 'none' || sts.why?.startsWith(POLICY_UNFETCHED) !== true) return null;
+const STS_FAULTS: Readonly<Record<PolicyFault, TlsResult>> = {
+  unfetched: 'sts-policy-fetch-error',
+  untrusted: 'sts-webpki-invalid',
+  invalid: 'sts-policy-invalid',
+};
+
+/** An MTA-STS policy that is published, but holds nobody to anything; null if that is not so. */
+export function faultyPolicy(sts: MtaStsVerdict | null): TlsSession | null {
+  if (sts?.kind !== 'none' || sts.fault === null) return null;
   const nothing = { mxHost: null, mxAddress: null, localAddress: null, reason: null };
-  return { ...nothing, policy: { ...NO_POLICY, type: 'sts' }, result: 'sts-policy-fetch-error' };
+  return { ...nothing, policy: { ...NO_POLICY, type: 'sts' }, result: STS_FAULTS[sts.fault] };
+}
+
+/** A host whose TLSA records are all unusable, so that its session is held to another policy; null if that is not so. */
+function unusableRecords(
+  { host, address }: Pick<Destination, 'host' | 'address'>,
+  { dane, localAddress }: Pick<Trace, 'dane' | 'localAddress'>,
+): TlsSession | null {
+  if (dane !== 'unusable') return null;
+  const policy: TlsPolicy = { ...NO_POLICY, type: 'tlsa' };
+  return { policy, result: 'tlsa-invalid', mxHost: host, mxAddress: address, localAddress, reason: null };
 }
 
 type Judged = readonly [result: TlsResult, reason: string | null];

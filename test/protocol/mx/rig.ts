@@ -31,8 +31,11 @@ export interface MxRigOptions {
   readonly watch?: TlsWatch;
   /** Sinks by their address; the first chooses the port for all. Default one at 127.0.0.1. */
   readonly sinks?: Readonly<Record<string, SmtpSinkOptions>>;
-  /** MTA-STS policy files by domain; a domain without one publishes nothing. */
-  readonly policies?: Readonly<Record<string, string>>;
+  /**
+   * MTA-STS policy files by domain; undefined: it cannot be had, null: nor has its server a valid certificate. A domain that
+   * is not named publishes nothing.
+   */
+  readonly policies?: Readonly<Record<string, string | null | undefined>>;
 }
 
 /** See the file's head. */
@@ -75,7 +78,8 @@ export async function startMxRig(options: MxRigOptions = {}): Promise<MxRig> {
     clock,
     fetch: async (domain) => {
       const body = options.policies?.[domain];
-      return body === undefined ? { kind: 'failed', text: 'none' } : { kind: 'fetched', body };
+      if (typeof body === 'string') return { kind: 'fetched', body };
+      return { kind: 'failed', text: 'none', isUntrusted: body === null };
     },
   });
   const transportOptions: MxTransportOptions = {

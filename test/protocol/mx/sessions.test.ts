@@ -6,7 +6,7 @@ import type { TlsSession } from '../../../src/domain/tls-report.ts';
 import { type Certificate, createAuthority, createCertificate } from '../../peers/certificate.ts';
 import type { SmtpSinkOptions } from '../../peers/smtp-sink-script.ts';
 import { only } from '../smtp-out/rig.ts';
-import { type MxRig, startMxRig } from './rig.ts';
+import { type MxRig, type MxRigOptions, startMxRig } from './rig.ts';
 
 const HOST = 'mx.example.net';
 const authority = createAuthority();
@@ -35,11 +35,19 @@ async function watched(
   reports = false,
   mx = HOST,
 ): Promise<Watched> {
-  const told: Watched['told'] = [];
   const policy = `version: STSv1\nmode: ${mode}\nmx: ${mx}\nmax_age: 86400\n`;
+  return await watchedUnder(mode === null ? {} : { 'example.net': policy }, sink, reports);
+}
+
+async function watchedUnder(
+  policies: Required<MxRigOptions>['policies'],
+  sink: SmtpSinkOptions,
+  reports = false,
+): Promise<Watched> {
+  const told: Watched['told'] = [];
   const rig = await startMxRig({
     sinks: { '127.0.0.1': sink },
-    ...(mode !== null && { policies: { 'example.net': policy } }),
+    policies,
     watch: {
       isOn: () => true,
       note: (domain, session) => told.push({ domain, ...session }),
@@ -113,13 +121,29 @@ test.each(['enforce', 'testing'])('a host that a policy to %s does not name is t
   ]);
 });
 
-test('a policy that cannot be fetched is told of beside the session', async () => {
-  const { rig, told } = await watched(offering(good), null);
-  rig.dns.set('_mta-sts.example.net', 'TXT', ['v=STSv1; id=1;']);
+test.each([
+  ['sts-policy-fetch-error', undefined],
+  ['sts-webpki-invalid', null],
+  ['sts-policy-invalid', '<html>'],
+])('a policy that holds nobody to anything is told of beside the session: %s', async (result, policy) => {
+  const { rig, told } = await watchedUnder({ 'example.net': policy }, offering(good));
   await rig.deliver();
   expect(told).toMatchObject([
-    { policy: { type: 'sts', strings: [] }, result: 'sts-policy-fetch-error' },
+    { policy: { type: 'sts', strings: [] }, result },
     { policy: { type: 'no-policy-found' }, result: null },
+  ]);
+});
+
+test('TLSA records of which none can be used are told of beside the session', async () => {
+  const { rig, told } = await watched(offering(good), 'enforce');
+  const data = '0'.repeat(64);
+  rig.dns.set(`_${rig.port}._tcp.${HOST}`, 'TLSA', [{ usage: 1, selector: 1, matchingType: 1, data }]);
+  rig.dns.authenticated = true;
+  await rig.deliver();
+  await rig.deliver();
+  expect(told).toMatchObject([
+    { policy: { type: 'tlsa' }, result: 'tlsa-invalid', mxHost: HOST, mxAddress: '127.0.0.1' },
+    { policy: { type: 'sts' }, result: null },
   ]);
 });
 
