@@ -39,7 +39,7 @@ function reply(text: string, at = AT) {
 
 test('what a node knows is read as it was written', () => {
   const report: NodeReport = {
-    relays: [{ name: 'out', state: 'open', inflight: 3, refusal: null }],
+    relays: [{ name: 'out', state: 'open', inflight: 3, refusal: 'auth_failed 535 5.7.8' }],
     lanes: [lane('mx/example.org', { inFlight: 2, inHand: 3, lastReply: reply('ok'), restsUntil: AT })],
     denied: [
       {

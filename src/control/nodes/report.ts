@@ -44,7 +44,7 @@ export function writeReport(facts: NodeReport): string {
   const relays = facts.relays
     .filter(({ state, inflight }) => inflight > 0 || state !== 'closed')
     .sort((a, b) => b.inflight - a.inflight)
-    .map(({ name, state, inflight }) => ({ name, state, inflight }));
+    .map(({ name, state, inflight, refusal }) => ({ name, state, inflight, refusal }));
   const happenings = facts.happenings.map((one) => ({
     ...one,
     cause: one.cause?.slice(0, MAX_TEXT) ?? null,
