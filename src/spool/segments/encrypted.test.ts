@@ -277,6 +277,13 @@ describe('people are looked for in what is encrypted, too', () => {
     log = await openLog();
     expect(await named(log)).toEqual([1]);
   });
+
+  test.each([0, 3, 40, 103])('nor can what is in a segment whose key is damaged: byte %i', async (at) => {
+    await appended(await openLog(), `To: ${NAME}`);
+    await closeAll();
+    await flip(1, at);
+    expect(await named(await openLog())).toEqual([1]);
+  });
 });
 
 test('a large message is given piece by piece, each checked before it is given', async () => {

@@ -126,14 +126,14 @@ function damaged({ segment, offset }: LogPlace): SpoolError {
  * Reads a file that nobody writes to block by block, for a caller that reads small pieces in order: each of them alone
  * would take a turn through the thread pool. Reads larger than a block are direct.
  */
-export function readAhead(files: Reading): Reading {
-  const block = Buffer.allocUnsafe(BLOCK_BYTES);
+export function readAhead(files: Reading, blockBytes = BLOCK_BYTES): Reading {
+  const block = Buffer.allocUnsafe(blockBytes);
   let from = 0;
   let filled = 0;
   return {
     size: (fd) => files.size(fd),
     pread: async (fd, target, position) => {
-      if (target.byteLength > BLOCK_BYTES) return await files.pread(fd, target, position);
+      if (target.byteLength > blockBytes) return await files.pread(fd, target, position);
       if (position < from || position + target.byteLength > from + filled) {
         from = position;
         filled = 0;

@@ -1,9 +1,10 @@
 import { lowerAscii } from '../../domain/suppressed-address.ts';
-import { HEADER_BYTES } from '../record.ts';
+import { decodeFactsHeader, decodeHeader, HEADER_BYTES } from '../record.ts';
 import { openPart, type SegmentKey } from '../sealing.ts';
 import type { Descriptors } from './descriptors.ts';
 import { framesOf, readAhead } from './facts-reader.ts';
 import { readFully, type SpoolFiles } from './files.ts';
+import { KEY_RECORD_BYTES } from './keys.ts';
 
 /** Bytes searched in one turn of the event loop: about a millisecond. */
 const PIECE_BYTES = 256 * 1024;
@@ -25,14 +26,23 @@ export async function containsAny(
   { segment, key }: Searched,
   texts: readonly string[],
 ): Promise<boolean> {
-  const opened = await descriptors.acquire(segment);
+  const { fd, release } = await descriptors.acquire(segment);
   try {
     const search = new Search(texts);
-    if (key === undefined) return await search.finds(stored(files, opened.fd));
-    return await findsSealed(search, readAhead(files), opened.fd, { segment, key });
+    if (key !== undefined)
+      return await findsSealed(search, readAhead(files, PIECE_BYTES), fd, { segment, key });
+    return (await isSealed(files, fd)) || (await search.finds(stored(files, fd)));
   } finally {
-    opened.release();
+    release();
   }
+}
+
+/** Whether a segment of which no key is known is encrypted all the same: then its key is damaged. */
+async function isSealed(files: Pick<SpoolFiles, 'pread'>, fd: number): Promise<boolean> {
+  const bytes = Buffer.alloc(HEADER_BYTES);
+  await readFully(files, fd, bytes, KEY_RECORD_BYTES);
+  const header = decodeHeader(bytes) ?? decodeFactsHeader(bytes);
+  return header?.sealed === true;
 }
 
 /** All bytes of a file. */
