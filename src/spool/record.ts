@@ -129,10 +129,8 @@ export function boundPart(header: Uint8Array): Uint8Array {
   return header.subarray(0, CHECKSUM_AT);
 }
 
-/** Puts the sum of header and body into the header of a record that is otherwise complete. */
-export function withSum(header: Buffer, body: readonly Uint8Array[]): Buffer {
-  let sum = crc32(header.subarray(0, CHECKSUM_AT));
-  for (const piece of body) sum = crc32(piece, sum);
+/** Puts the sum of header and body, which begins with that of the {@link boundPart}, into a header. */
+export function withSum(header: Buffer, sum: number): Buffer {
   header.writeUInt32BE(sum, CHECKSUM_AT);
   return header;
 }
@@ -142,7 +140,7 @@ export function encodeKey(wrapped: Uint8Array): Buffer {
   const header = Buffer.alloc(HEADER_BYTES);
   header[0] = KEY_FORMAT;
   header.writeUInt32BE(wrapped.byteLength, LENGTH_AT);
-  return Buffer.concat([withSum(header, [wrapped]), wrapped]);
+  return Buffer.concat([withSum(header, crc32(wrapped, crc32(boundPart(header)))), wrapped]);
 }
 
 /** Encodes a record of facts as text, written after this many bytes of contents in one flush. */

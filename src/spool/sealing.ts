@@ -1,5 +1,6 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import { crc32 } from 'node:zlib';
 import type { ContentRef } from '../domain/message.ts';
 import type { Random } from '../lib/random.ts';
 import {
@@ -31,7 +32,7 @@ const KEY_ID_BYTES = 8;
 /** The name of the key that wraps, a nonce, the wrapped key, and a tag. */
 export const WRAPPED_BYTES = KEY_ID_BYTES + NONCE_BYTES + KEY_BYTES + TAG_BYTES;
 const PURPOSE = 'waybill segment key 1';
-/** Bytes encrypted in one turn of the event loop. */
+/** Bytes encrypted and summed in one turn of the event loop. */
 const TURN_BYTES = 1024 * 1024;
 
 /** Where a record lies. */
@@ -85,7 +86,7 @@ export function contentKeys(
   };
 }
 
-/** A key whose bytes are then nowhere else. */
+/** Makes a key, and wipes the bytes it was made of. */
 function secretKey(bytes: Uint8Array): KeyObject {
   const key = createSecretKey(bytes);
   bytes.fill(0);
@@ -110,9 +111,7 @@ export class SegmentKey {
     this.wrapped = wrapped;
   }
 
-  /**
-   * Encrypts the bodies of records for their places, which are as many. Waits a turn of the event loop after each MiB.
-   */
+  /** Encrypts the bodies of records, each for its place. Waits a turn of the event loop after each MiB. */
   async seal(records: readonly EncodedRecord[], places: readonly RecordPlace[]): Promise<EncodedRecord[]> {
     const all: EncodedRecord[] = [];
     let sinceTurn = 0;
@@ -125,28 +124,36 @@ export class SegmentKey {
       counter.writeBigUInt64BE(BigInt(this.#next));
       this.#next++;
       const sealed: Uint8Array[] = [counter];
+      let sum = crc32(counter, crc32(boundPart(header)));
       let frame = 0;
       for (const parts of framesIn(record.chunks)) {
         if (sinceTurn >= TURN_BYTES) {
           await nextTurn();
           sinceTurn = 0;
         }
-        const cipher = createCipheriv(CIPHER, this.#key, nonceOf(counter, frame)).setAAD(bound);
-        for (const part of parts) {
-          sealed.push(cipher.update(part));
-          sinceTurn += part.byteLength;
+        for (const piece of this.#sealFrame(parts, nonceOf(counter, frame), bound)) {
+          sealed.push(piece);
+          sum = crc32(piece, sum);
+          sinceTurn += piece.byteLength;
         }
-        cipher.final();
-        sealed.push(cipher.getAuthTag());
         frame++;
       }
       all.push({
-        header: withSum(header, sealed),
+        header: withSum(header, sum),
         chunks: sealed,
         bodyBytes: sealedBytes(record.bodyBytes),
       });
     }
     return all;
+  }
+
+  /** A frame, encrypted, and its tag. */
+  #sealFrame(parts: readonly Uint8Array[], nonce: Uint8Array, bound: Uint8Array): Uint8Array[] {
+    const cipher = createCipheriv(CIPHER, this.#key, nonce).setAAD(bound);
+    const sealed = parts.map((part) => cipher.update(part));
+    cipher.final();
+    sealed.push(cipher.getAuthTag());
+    return sealed;
   }
 
   /** Decrypts a whole body; null if it is not what was encrypted. */
@@ -196,21 +203,18 @@ export async function* openPart(body: SealedBody, start: number, length: number)
   const { key, place, header, plainBytes, read, damaged } = body;
   const end = start + length;
   if (end > plainBytes) throw damaged();
-  // The frames that a part without bytes begins in may not exist.
-  if (length === 0 && start > 0) return;
   const counter = await read(0, FRAMES_AT);
   const bodyEnd = sealedBytes(plainBytes);
-  let frame = Math.floor(start / FRAME_BYTES);
-  do {
+  const first = Math.floor(start / FRAME_BYTES);
+  for (let frame = first; frame * FRAME_BYTES < end; frame += FRAMES_AT_ONCE) {
     const at = FRAMES_AT + frame * SEALED_FRAME_BYTES;
-    const frames = Math.min(FRAMES_AT_ONCE, Math.max(1, Math.ceil(end / FRAME_BYTES) - frame));
+    const frames = Math.min(FRAMES_AT_ONCE, Math.ceil(end / FRAME_BYTES) - frame);
     const sealed = await read(at, Math.min(frames * SEALED_FRAME_BYTES, bodyEnd - at));
     const opened = key.openFrames(place, header, counter, sealed, frame);
     if (opened === null) throw damaged();
     const from = frame * FRAME_BYTES;
     yield joined(opened).subarray(Math.max(0, start - from), end - from);
-    frame += frames;
-  } while (frame * FRAME_BYTES < end);
+  }
 }
 
 function joined(parts: readonly Buffer[]): Buffer {
