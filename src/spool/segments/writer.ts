@@ -39,8 +39,6 @@ interface Waiting {
 /** What one flush writes. */
 interface Batch {
   readonly records: EncodedRecord[];
-  /** Of the records, one each. */
-  readonly places: ContentRef[];
   readonly placed: { readonly waiting: Waiting; readonly refs: readonly ContentRef[] | null }[];
   readonly facts: string[];
   /** The place of the facts' record; null without facts. */
@@ -255,7 +253,7 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
   const { key } = active;
   const start = active.end === 0 && key !== null ? KEY_RECORD_BYTES : active.end;
   const sizeOf = (bodyBytes: number) => HEADER_BYTES + (key === null ? bodyBytes : sealedBytes(bodyBytes));
-  const batch: Batch = { records: [], places: [], placed: [], facts: [], factsAt: null, end: start };
+  const batch: Batch = { records: [], placed: [], facts: [], factsAt: null, end: start };
   for (const one of waiting) {
     let end = batch.end;
     const refs = one.records.map(({ bodyBytes }) => {
@@ -274,7 +272,6 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
     batch.placed.push({ waiting: one, refs: isKept ? refs : null });
     if (!isKept) continue;
     batch.records.push(...one.records);
-    batch.places.push(...refs);
     batch.end = end;
     if (facts !== null) batch.facts.push(facts);
   }
@@ -282,16 +279,17 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
     const record = encodeFacts(batch.facts.join('\n'), batch.end - start);
     batch.factsAt = { segment: active.number, offset: batch.end, length: record.bodyBytes };
     batch.records.push(record);
-    batch.places.push(batch.factsAt);
     batch.end += sizeOf(record.bodyBytes);
   }
   return batch;
 }
 
 /** What is written of a batch. A segment's key goes before its first batch, and is as durable as that is. */
-async function partsOf({ records, places }: Batch, { key, end }: Active): Promise<Uint8Array[]> {
+async function partsOf({ records, placed, factsAt }: Batch, { key, end }: Active): Promise<Uint8Array[]> {
   const parts: Uint8Array[] = end === 0 && key !== null ? [encodeKey(key.wrapped)] : [];
-  for (const { header, chunks } of key === null ? records : await key.seal(records, places))
+  // In the order of the records.
+  const places = () => [...placed.flatMap(({ refs }) => refs ?? []), ...(factsAt === null ? [] : [factsAt])];
+  for (const { header, chunks } of key === null ? records : await key.seal(records, places()))
     parts.push(header, ...chunks);
   return parts;
 }
