@@ -8,7 +8,7 @@ import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
 import type { ContentKeys } from '../spool/sealing.ts';
 import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
-import type { SearchableSpool, Spool } from '../spool/spool.ts';
+import type { Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
 import type { Alerts } from '../store/alerts.ts';
 import type { Cluster } from '../store/cluster.ts';
@@ -115,15 +115,6 @@ async function openInPostgres(options: StorageOptions, keys: ContentKeys | null)
   };
 }
 
-function erasableFiles(spool: SearchableSpool, thread: Pick<ErasableFiles, 'rebuild'>): ErasableFiles {
-  return {
-    turn: () => spool.turn(),
-    existing: (below) => spool.existing(below),
-    containing: (texts, segments) => spool.containing(texts, segments),
-    rebuild: () => thread.rebuild(),
-  };
-}
-
 async function openInDirectory(
   { dataDir, eventsKept, clock, onFailure }: StorageOptions,
   keys: ContentKeys | null,
@@ -175,7 +166,7 @@ async function openInDirectory(
       ...plain,
       erasures,
       issuing,
-      files: erasableFiles(spool, thread),
+      files: { spool, rebuild: () => thread.rebuild() },
       holdPseudonymKey,
       registry,
       configuring,

@@ -42,12 +42,7 @@ beforeEach(async () => {
   let now = 1_000;
   deps = {
     ...stores,
-    files: {
-      turn: () => spool.turn(),
-      existing: (below) => spool.existing(below),
-      containing: (texts, segments) => spool.containing(texts, segments),
-      rebuild: async () => 'rebuilt',
-    },
+    files: { spool, rebuild: async () => 'rebuilt' },
     engine: {
       isFirst: () => true,
       undisturbed: async (step) => {

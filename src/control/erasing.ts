@@ -15,7 +15,8 @@ import { type Store, StoreError } from '../store/store.ts';
  */
 
 /** Files in which deleted bytes may be left. */
-export interface ErasableFiles extends SearchableSpool {
+export interface ErasableFiles {
+  readonly spool: SearchableSpool;
   /** See `rebuild` in `store/sqlite/connection.ts`. */
   rebuild(): Promise<'rebuilt' | 'busy' | 'large'>;
 }
@@ -160,12 +161,13 @@ async function searchSpool(
   let below = 0;
   // Not while contents are copied: what was read before it was erased would be written after.
   const isTurned = await engine.undisturbed(async () => {
-    below = await files.turn();
+    below = await files.spool.turn();
   });
   if (!isTurned) return { ...progress, notBefore: clock.wall() + AGAIN_MS, trouble: HELD };
-  const existing = await files.existing(below);
+  const existing = await files.spool.existing(below);
   const use = await store.segmentUse(existing);
-  const held = new Set([...progress.segments, ...(await files.containing(formsOf(person), existing))]);
+  const found = await files.spool.containing(formsOf(person), existing);
+  const held = new Set([...progress.segments, ...found]);
   // Nothing refers to the others, which may hold copies of anything, and will be removed anyway.
   const segments = existing.filter((segment) => held.has(segment) || (use.get(segment)?.live ?? 0) === 0);
   return { ...progress, after: String(below), segments, trouble: null };
@@ -177,7 +179,7 @@ async function clearSpool(
   { files, engine, clock, signal }: FileDeps,
 ): Promise<ErasureProgress> {
   const left = async () => {
-    const existing = new Set(await files.existing(Number(progress.after)));
+    const existing = new Set(await files.spool.existing(Number(progress.after)));
     return progress.segments.filter((segment) => existing.has(segment));
   };
   const before = await left();
