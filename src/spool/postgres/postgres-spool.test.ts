@@ -1,9 +1,12 @@
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { describeWith } from '../../../test/peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../../../test/peers/postgres.ts';
+import { testKeys } from '../../../test/support/content-keys.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import { bytesOf, entryOf, readAll } from '../../../test/support/spool-entry.ts';
+import type { ContentRef } from '../../domain/message.ts';
 import { openPostgres } from '../../store/postgres/open.ts';
+import type { ContentKeys } from '../sealing.ts';
 import { type Spool, WHOLE_READ_BYTES } from '../spool.ts';
 import { SEGMENT_MS } from './active-segment.ts';
 import { openPostgresSpool } from './postgres-spool.ts';
@@ -16,6 +19,8 @@ describeWith(POSTGRES_PROGRAMS, 'contents in PostgreSQL', () => {
   let url: string;
   let clock: ManualClock;
   let spool: Spool;
+  /** Opens it as another node. */
+  let openNode: (keys: ContentKeys | null) => Promise<Spool>;
   beforeAll(async () => {
     server = await Postgres.start();
   });
@@ -24,9 +29,16 @@ describeWith(POSTGRES_PROGRAMS, 'contents in PostgreSQL', () => {
     url = await server.schema();
     clock = new ManualClock();
     const { database, store } = await openPostgres({ url, connections: 3 });
-    spool = await openPostgresSpool({ database, node: 'a', clock, segmentBytes: 64 * MIB });
+    const nodes: Spool[] = [];
+    openNode = async (keys) => {
+      const options = { database, node: `node-${nodes.length}`, clock, segmentBytes: 64 * MIB, keys };
+      const node = await openPostgresSpool(options);
+      nodes.push(node);
+      return node;
+    };
+    spool = await openNode(null);
     return async () => {
-      await spool.close();
+      for (const node of nodes) await node.close();
       await store.close();
     };
   });
@@ -152,5 +164,63 @@ describeWith(POSTGRES_PROGRAMS, 'contents in PostgreSQL', () => {
     expect((await readAll(await spool.read(kept))).toString()).toBe('kept');
     const ref = await put(entryOf('later'));
     expect((await readAll(await spool.read(ref))).toString()).toBe('later');
+  });
+
+  describe('encrypted', () => {
+    const SECRET = 'for nobody else to read';
+    const encrypted = async () => {
+      const [ref] = await (await openNode(testKeys())).append([entryOf(SECRET)]);
+      if (ref === undefined) throw new Error('no reference');
+      return ref;
+    };
+    const textAt = async (node: Spool, ref: ContentRef) => (await readAll(await node.read(ref))).toString();
+
+    it('are read by nodes that encrypt nothing themselves, and the other way round', async () => {
+      const other = await openNode(testKeys());
+      const refs = [await encrypted(), await put(entryOf(SECRET))];
+      for (const node of [other, await openNode(testKeys(false))])
+        for (const ref of refs) expect(await textAt(node, ref)).toBe(SECRET);
+      const stored = `SELECT position('${SECRET}' IN bytes) AS at FROM contents ORDER BY 1`;
+      expect((await server.run(stored, url)).map(({ at }) => Number(at))).toEqual([0, 1]);
+      expect(await other.encryption()).toEqual({
+        encrypting: true,
+        keyId: '0000000000000001',
+        segments: 2,
+        encrypted: 1,
+      });
+    });
+
+    it('ask for the key that they are under, and say which that is', async () => {
+      const ref = await encrypted();
+      for (const [keys, ours] of [
+        [testKeys(true, 2), 'the present one is 0000000000000002'],
+        [null, 'there is no key'],
+      ] as const)
+        await expect((await openNode(keys)).read(ref)).rejects.toMatchObject({
+          code: 'spool_other_key',
+          message: expect.stringMatching(`${ours}, theirs is 0000000000000001.*docs/encryption.md`),
+        });
+    });
+
+    it('are damaged where their key is', async () => {
+      const ref = await encrypted();
+      await server.run('UPDATE spool_segments SET wrapped_key = set_byte(wrapped_key, 60, 0)', url);
+      await expect((await openNode(testKeys())).read(ref)).rejects.toMatchObject({ code: 'content_damaged' });
+    });
+
+    it('are bound to their place: those of the same message from another do not pass', async () => {
+      const node = await openNode(testKeys());
+      const entry = entryOf('first');
+      const [one, two] = await node.append([entry, { ...entry, content: entryOf('later').content }]);
+      if (one === undefined || two === undefined) throw new Error('no places');
+      const exchange = () => server.run('UPDATE contents SET "offset" = 7 - "offset"', url);
+      await exchange();
+      for (const { segment, offset, length } of [one, two])
+        await expect(node.read({ segment, offset: 7 - offset, length })).rejects.toMatchObject({
+          code: 'content_damaged',
+        });
+      await exchange();
+      expect([await textAt(node, one), await textAt(node, two)]).toEqual(['first', 'later']);
+    });
   });
 });
