@@ -50,14 +50,14 @@ export function startWaybill(
     readonly encryptContents?: boolean;
   },
 ): Promise<Waybill> {
-  const { relayPort, databaseUrl, threads = 1, eventsKept = 'all', requestsDays = 3 } = options;
-  const secrets = `secrets: { encrypt_contents: ${options.encryptContents ?? false} }\n`;
+  const { relayPort, databaseUrl, threads = 1 } = options;
+  const { eventsKept = 'all', requestsDays = 3, encryptContents = false } = options;
   const database = databaseUrl === undefined ? '' : `database: { url: '${databaseUrl}' }\n`;
   const taking = threads === 1 ? '' : `threads: { ingest: ${threads} }\n`;
   const events = `events: { keep: ${eventsKept} }\nretention: { requests_days: ${requestsDays} }\n`;
-  return startConfigured(options, `${configuration(relayPort)}${database}${taking}${events}${secrets}`, [
-    'out',
-  ]);
+  const secrets = `secrets: { encrypt_contents: ${encryptContents} }\n`;
+  const yaml = `${configuration(relayPort)}${database}${taking}${events}${secrets}`;
+  return startConfigured(options, yaml, ['out']);
 }
 
 /**
