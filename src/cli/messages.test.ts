@@ -320,7 +320,7 @@ test('a priority is given with the message, and a wrong one is refused', async (
   });
 });
 
-test('a message can demand TLS on the whole way', async () => {
+test('a message can demand TLS all the way', async () => {
   const { id } = await here.json([...LETTER, '--to', 'ann@example.net', '--require-tls']);
   expect(await here.json(['messages', 'show', id])).toMatchObject({ tls: 'required' });
 });

@@ -23,6 +23,10 @@ export interface RemoteOptions extends CommonOptions {
 /** A person waits: fewer than a program would bear. */
 const MAX_RETRIES = 2;
 
+/** What the option --require-tls says of itself. */
+export const REQUIRE_TLS =
+  'REQUIRETLS: only servers that encrypt, prove who they are and promise the same get it; otherwise it fails';
+
 /** As {@link command}, with the options that name a server far away. */
 export function remoteCommand(name: string, description: string, examples: readonly string[]): Command {
   return command(name, description, examples)

@@ -15,7 +15,7 @@ import type { MessageOperations, StatusRecord, SubmitOperations, Submitted } fro
 import { type Context, collect, needing, print, wholeNumber } from './context.ts';
 import { messageText } from './message-text.ts';
 import { preflightText } from './preflight-text.ts';
-import { connect, type RemoteOptions, remoteCommand, sentBy, taken } from './remote.ts';
+import { connect, REQUIRE_TLS, type RemoteOptions, remoteCommand, sentBy, taken } from './remote.ts';
 import { withOperations } from './session.ts';
 import { Exit, readInput, type Terminal, table } from './terminal.ts';
 
@@ -55,10 +55,7 @@ export function sendCommand(context: Context): Command {
       new Option('--priority <name>', 'high goes first, bulk last (default: normal)').choices(PRIORITIES),
     )
     .option('--send-at <time>', 'do not send it before this time: 2026-11-21T08:00:00Z')
-    .option(
-      '--require-tls',
-      'REQUIRETLS: only servers that encrypt, prove who they are and promise the same get it; otherwise it fails',
-    )
+    .option('--require-tls', REQUIRE_TLS)
     .option('--raw <file>', 'send this finished MIME message as it is (with --url); - for standard input')
     .option(
       '--idempotency-key <key>',

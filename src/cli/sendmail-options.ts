@@ -24,6 +24,8 @@ export interface SendmailOptions {
   readonly url?: string;
   readonly keyFile?: string;
   readonly json?: true;
+  /** REQUIRETLS (RFC 8689). */
+  readonly requireTls?: true;
 }
 
 /** Command line usage error (sysexits.h). */
@@ -34,7 +36,16 @@ const FLAGS = 'GUimntv';
 const VALUED = 'ABCDFLNORVXbfhopr';
 /** Those whose value may only stand right behind them. */
 const ATTACHED = 'deq';
-const OURS = { data: 'data', config: 'config', url: 'url', 'key-file': 'keyFile', json: 'json' } as const;
+const OURS = {
+  data: 'data',
+  config: 'config',
+  url: 'url',
+  'key-file': 'keyFile',
+  json: 'json',
+  'require-tls': 'requireTls',
+} as const;
+/** Of ours, those without a value. */
+const OUR_FLAGS: ReadonlySet<string> = new Set(['json', 'requireTls']);
 /** What `-b` may ask for instead of taking a message. */
 const MODES: Readonly<Record<string, string>> = {
   s: 'SMTP on standard input is not supported: connect to a port of the listener, or omit -bs.',
@@ -66,7 +77,7 @@ function readOurs(word: string, rest: string[], given: Map<string, string>): voi
   const [, name = '', attached] = /^--([^=]*)(?:=([\s\S]*))?$/.exec(word) ?? [];
   const known = Object.entries(OURS).find(([option]) => option === name);
   if (known === undefined) throw usage(`There is no option --${name}.`);
-  const value = attached ?? (name === 'json' ? '' : rest.shift());
+  const value = attached ?? (OUR_FLAGS.has(known[1]) ? '' : rest.shift());
   if (value === undefined) throw usage(`--${name} needs a value.`);
   given.set(known[1], value);
 }
@@ -104,7 +115,7 @@ function optionsOf(given: ReadonlyMap<string, string>, recipients: readonly stri
   const sender = given.get('f') ?? given.get('r') ?? null;
   const ours = Object.values(OURS).flatMap((name) => {
     const value = given.get(name);
-    return value === undefined ? [] : [[name, name === 'json' ? true : value] as const];
+    return value === undefined ? [] : [[name, OUR_FLAGS.has(name) ? true : value] as const];
   });
   return {
     fromHeader: given.has('t'),

@@ -28,9 +28,15 @@ withAndWithoutServer(
   () => here,
   () => {
     test('sendmail takes a message for those that are named, and adds what is missing', async () => {
-      const { record, content, to } = await handIn(['-F', 'Jürgen Meier', 'c@example.net', 'root']);
+      const { record, content, to } = await handIn([
+        '-F',
+        'Jürgen Meier',
+        '--require-tls',
+        'c@example.net',
+        'root',
+      ]);
       expect(to).toEqual(['c@example.net', `root@${HOST}`]);
-      expect(record.source).toBe('cli');
+      expect(record).toMatchObject({ source: 'cli', tls: 'required' });
       const user = record.from.replace(/^.*<(.*)@.*$/, '$1');
       expect(record.from).toBe(`Jürgen Meier <${user}@${HOST}>`);
       expect(content).toMatch(/^Received: by \S+ id msg_[\s\S]*Date: [\s\S]*Message-ID: </);
@@ -40,7 +46,8 @@ withAndWithoutServer(
 
     test('-t takes the recipients of the header, completes local names, and Bcc goes', async () => {
       const header = 'From: root (Cron Daemon)\nTo: root, Jane <jane@example.net>\nBcc: hidden@example.net\n';
-      const { content, to } = await handIn(['-ti'], `${header}\nhi\n`);
+      const { record, content, to } = await handIn(['-ti'], `${header}\nhi\n`);
+      expect(record).not.toHaveProperty('tls');
       expect(to).toEqual([`root@${HOST}`, 'jane@example.net', 'hidden@example.net']);
       expect(content).toContain(
         `From: root@${HOST} (Cron Daemon)\r\nTo: root@${HOST}, Jane <jane@example.net>\r\n`,
@@ -122,7 +129,7 @@ test('while another program holds the data directory sendmail says: try again la
 test('the help of sendmail names every option', async () => {
   const { status, out } = await here.waybill(['sendmail', '--help']);
   expect(status).toBe(0);
-  for (const option of '-t -i -oi -f -r -F -N -R -V -bm -bs --data --url --key-file'.split(' '))
+  for (const option of '-t -i -oi -f -r -F -N -R -V -bm -bs --require-tls --data --url --key-file'.split(' '))
     expect(out).toContain(option);
   expect((await here.waybill(['--help'])).out).toContain('sendmail');
 });

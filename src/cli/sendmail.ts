@@ -4,7 +4,7 @@ import { COMMAND } from '../lib/command.ts';
 import { OperationError, type OperationErrorCode } from '../operations/call.ts';
 import type { Operations } from '../operations/table.ts';
 import { type Context, print } from './context.ts';
-import { connect, type RemoteOptions, remoteCommand, taken } from './remote.ts';
+import { connect, REQUIRE_TLS, type RemoteOptions, remoteCommand, taken } from './remote.ts';
 import { handedMessage, readMessage } from './sendmail-message.ts';
 import { readSendmailOptions, type SendmailOptions } from './sendmail-options.ts';
 import { isInUse, withOperations } from './session.ts';
@@ -52,6 +52,9 @@ A link with that name makes the program sendmail: ln -s /opt/waybill/waybill /us
 the installation in $WAYBILL_DATA, else in the folder data beside the program, else in /var/lib/waybill. Users who may not
 read that directory need --url and --key-file (docs/smtp.md).`;
 
+/** The options of ours, which may also stand before those of sendmail(8). */
+type OwnOptions = RemoteOptions & Pick<SendmailOptions, 'requireTls'>;
+
 /** `waybill sendmail`: takes a message as sendmail(8) does, for programs that know nothing else. */
 export function sendmailCommand(context: Context): Command {
   const shell = remoteCommand('sendmail', 'accept a message from standard input, as sendmail(8) does', [
@@ -59,13 +62,14 @@ export function sendmailCommand(context: Context): Command {
     'echo It works. | waybill sendmail -f jane@example.org you@example.net',
     'waybill sendmail -t -i --url http://127.0.0.1:8025 --key-file /etc/waybill/php.key < mail.eml',
   ])
+    .option('--require-tls', REQUIRE_TLS)
     .usage('[options] [--] [recipient …]')
     .helpOption(false)
     .allowUnknownOption()
     .passThroughOptions()
     .argument('[words...]')
     .addHelpText('after', FLAGS);
-  return shell.action(async (words: readonly string[], options: RemoteOptions) => {
+  return shell.action(async (words: readonly string[], options: OwnOptions) => {
     const [first] = words;
     if (first === '--help' || first === '-?') return shell.outputHelp();
     try {
@@ -76,15 +80,15 @@ export function sendmailCommand(context: Context): Command {
   });
 }
 
-async function sendmail(options: SendmailOptions & RemoteOptions, context: Context): Promise<void> {
-  const { notify, ret, envid } = options;
+async function sendmail(options: SendmailOptions & OwnOptions, context: Context): Promise<void> {
+  const { notify, ret, envid, requireTls } = options;
   const user = callerName();
   const client = await connect(options);
   // Read before anything is opened: whoever writes it may take his time.
   const read = await readMessage(context.terminal, options.ignoreDots);
   if (client !== null) {
     const { content, from, to } = handedMessage(read, options, { user, domain: hostname() });
-    const sent = taken(await client.sendRaw(content, { from, to }));
+    const sent = taken(await client.sendRaw(content, { from, to, requireTls }));
     if (options.json) print(context, options, sent, () => '');
     return;
   }
@@ -92,7 +96,15 @@ async function sendmail(options: SendmailOptions & RemoteOptions, context: Conte
     const caller = { user, domain: await serverNameOf(operations) };
     const { content, from, to } = handedMessage(read, options, caller);
     const base64 = content.toString('base64');
-    const sent = await operations.submitRaw({ from, to: [...to], content: base64, notify, ret, envid });
+    const sent = await operations.submitRaw({
+      from,
+      to: [...to],
+      content: base64,
+      notify,
+      ret,
+      envid,
+      requireTls,
+    });
     if (options.json) print(context, options, sent, () => '');
   });
 }

@@ -63,11 +63,12 @@ export async function submitRaw(request: RequestOf<'submitRaw'>, deps: LocalDeps
   }
 }
 
-function envelopeOf({ from, to, notify, ret, envid }: RequestOf<'submitRaw'>): TakenEnvelope {
+function envelopeOf(request: RequestOf<'submitRaw'>): TakenEnvelope {
+  const { from, to, notify, ret, envid, requireTls = false } = request;
   const mailbox = from === '' ? null : mailboxOf('from', from);
-  const plain = { sizeBytes: null, body: null, auth: null, requireTls: false };
+  const plain = { sizeBytes: null, body: null, auth: null };
   return {
-    reversePath: { mailbox, ...plain, utf8: true, ret, envid },
+    reversePath: { mailbox, ...plain, utf8: true, ret, envid, requireTls },
     forwardPaths: to.map((address, place) => ({
       mailbox: mailboxOf(`to/${place}`, address),
       notify,

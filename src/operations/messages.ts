@@ -92,6 +92,7 @@ export const MESSAGE_OPERATIONS = {
       notify: z.string().refine(isNotify, 'must be as NOTIFY of RFC 3461').nullable(),
       ret: z.enum(['FULL', 'HDRS']).nullable(),
       envid: z.string().refine(isEnvid, 'must be as ENVID of RFC 3461').nullable(),
+      requireTls: z.boolean().default(false).describe('REQUIRETLS (RFC 8689).'),
     }),
     result: submitted,
   }),

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeIf, locate } from '../peers/need.ts';
 import type { CommandEnd } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
-import { configurationFor, createKey, type Service, startService } from './service.ts';
+import { Client, configurationFor, createKey, type Service, startService } from './service.ts';
 
 const PROGRAM = join(import.meta.dirname, '../../waybill');
 
@@ -84,7 +84,8 @@ test('the sender of the envelope and what it asks of reports go on', async () =>
 
 test('an account without access to the installation hands in over HTTP, with a key', async () => {
   const keyFile = join(folder, 'php.key');
-  writeFileSync(keyFile, `${await createKey(service.installation, 'php')}\n`);
+  const key = await createKey(service.installation, 'php');
+  writeFileSync(keyFile, `${key}\n`);
   const far = ['--url', service.server.api, '--key-file', keyFile];
   const sent = await sentBy(
     sendmail,
@@ -95,6 +96,9 @@ test('an account without access to the installation hands in over HTTP, with a k
     ['b@example.net'],
     expect.stringContaining('From: shop@example.org\r\n'),
   ]);
+  const strict = await run(sendmail, [...far, '--require-tls', '--json', 'b@example.net'], 'hi\n');
+  const { id } = JSON.parse(strict.stdout);
+  expect(await new Client(service.server, key).record(id)).toMatchObject({ tls: 'required' });
 });
 
 test('a status of sysexits tells what went wrong, and nothing is told of success', async () => {
