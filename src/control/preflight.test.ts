@@ -32,15 +32,23 @@ async function codesOf(id: string): Promise<string[]> {
 
 test('captured mail is judged by the way that it would go', async () => {
   const id = await submitted();
+  const strict = await submitted({ requireTls: true, tags: ['strict'] });
   // Nothing is sent from here yet, so nothing is known of a way.
   expect(await codesOf(id)).toEqual([]);
   const out = { name: 'out', type: 'smtp', host: 'mail.example', max_message_bytes: 100 };
   await opened.operations.addRelay({ definition: out, secret: null, makeDefault: true });
   await reopened();
   expect(await codesOf(id)).toEqual(['relay-size', 'dkim-not-aligned']);
-  await opened.operations.publishRoutes({ routes: [{ name: 'all', match: {}, via: ['inbox'] }] });
+  const provider = { name: 'provider', type: 'resend' };
+  await opened.operations.addRelay({ definition: provider, secret: 're_key', makeDefault: false });
+  const routes = [
+    { name: 'strict', match: { tag: 'strict' }, via: ['provider'] },
+    { name: 'all', match: {}, via: ['inbox'] },
+  ];
+  await opened.operations.publishRoutes({ routes });
   await reopened();
   expect(await codesOf(id)).toEqual([]);
+  expect(await codesOf(strict)).toEqual(['requiretls-refused']);
 });
 
 test('priority and addresses count as the message has them', async () => {

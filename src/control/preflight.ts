@@ -1,4 +1,5 @@
 import { sendingOf } from '../config/bounces.ts';
+import { mustPromiseTls } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
 import { readContent } from '../ingest/http/find-message.ts';
 import { signingOf } from '../ingest/http/submission-context.ts';
@@ -52,6 +53,7 @@ async function wayOf(detail: MessageDetail, deps: PreflightDeps): Promise<Way> {
     hops: hopsOf(relays, mail, sendingOf(deps.resolution().config)),
     isBulk: message.priority === 'bulk',
     utf8Address: utf8AddressOf(addresses),
+    requiresTls: mustPromiseTls(message.tls, message.envelopeFrom),
   };
 }
 

@@ -19,6 +19,14 @@ export type Source = 'api' | 'smtp' | 'cli' | 'report';
  */
 export type TlsDemand = 'required' | 'optional';
 
+/**
+ * Whether the next hop must promise TLS for the rest of the way. Mail without a sender goes without the promise: it should
+ * not be lost (RFC 8689 §5).
+ */
+export function mustPromiseTls(tls: TlsDemand | null | undefined, reversePath: string): boolean {
+  return tls === 'required' && reversePath !== '';
+}
+
 /** What a hop must support, determined once when the contents are made (RFC 6152, RFC 6531). */
 export interface BodyFlags {
   /** Some byte is above 127: needs 8BITMIME or a conversion. */

@@ -1,5 +1,5 @@
 import { type Evidence, NO_EVIDENCE } from '../domain/attempt.ts';
-import type { Envelope } from '../domain/message.ts';
+import { type Envelope, mustPromiseTls } from '../domain/message.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import type { QuotaRequest } from '../domain/quota.ts';
 import type { ReturnPathOf } from '../domain/return-path.ts';
@@ -163,7 +163,7 @@ class Fuse extends Stop {
 
 /** Why the relay is not asked at all, by our own limits or what is known of it; null if it is. */
 function obstacleTo(unit: Unit, { relay }: RelayAtWork, { shortfall }: QuotaTaken): Outcome | null {
-  if (unit.tls === 'required' && relay.provider !== null && unit.reversePath !== '') return NOT_BY_PROVIDERS;
+  if (relay.provider !== null && mustPromiseTls(unit.tls, unit.reversePath)) return NOT_BY_PROVIDERS;
   const { maxMessageBytes } = relay.limits;
   if (maxMessageBytes > 0 && unit.sizeBytes > maxMessageBytes) {
     const reply = localReply(

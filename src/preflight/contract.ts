@@ -33,6 +33,8 @@ export interface Way {
   readonly isBulk: boolean;
   /** An address of the envelope whose local part is not ASCII; null: none is. */
   readonly utf8Address: string | null;
+  /** Its next hop must promise TLS for the rest of the way (REQUIRETLS). */
+  readonly requiresTls: boolean;
 }
 
 /** A relay on the way. */
@@ -49,7 +51,7 @@ export interface Hop {
 }
 
 /** Nothing is known of the way. */
-export const NO_WAY: Way = { hops: [], isBulk: false, utf8Address: null };
+export const NO_WAY: Way = { hops: [], isBulk: false, utf8Address: null, requiresTls: false };
 
 /** The asker of all who check messages by an operation. */
 export const OPERATORS = 'operators';

@@ -101,6 +101,13 @@ const CASES: Readonly<
     bad: [[by({ type: 'mx' }, { utf8Address: 'zoë@example.org' }), '']],
     good: [by({ type: 'mx' }), by({ type: 'mailgun' }, { utf8Address: 'zoë@example.org' })],
   },
+  'requiretls-refused': {
+    bad: [
+      [by({ type: 'ses' }, { requiresTls: true }), ''],
+      [by({ type: 'webhook' }, { requiresTls: true }), ''],
+    ],
+    good: [by({ type: 'ses' }), by({}, { requiresTls: true }), by({ type: 'mx' }, { requiresTls: true })],
+  },
   'subject-empty': { bad: [[{ subject: ' ' }, '/subject']], good: [{ subject: '?' }] },
   'subject-shouted': {
     bad: [

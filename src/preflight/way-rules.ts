@@ -8,6 +8,9 @@ const WIDELY_TAKEN = 10_240_000;
 /** Providers whose APIs take addresses in ASCII alone: see `unfitForAscii` in transport/providers. */
 const ASCII_ONLY: ReadonlySet<Hop['type']> = new Set(['ses', 'mailgun', 'graph']);
 
+/** Those with which a next hop can promise TLS for the rest of the way: REQUIRETLS is an extension of SMTP. */
+const SPEAK_SMTP: ReadonlySet<Hop['type']> = new Set(['smtp', 'mx']);
+
 /** Rules on the way of a message: what its relays take, and how receivers can tell who sent it. */
 export const WAY_RULES: readonly Rule[] = [
   {
@@ -71,11 +74,27 @@ export const WAY_RULES: readonly Rule[] = [
     code: 'smtputf8-needed',
     severity: 'hint',
     looksAt: 'addresses of the envelope',
-    finds: 'one that needs SMTPUTF8 on the whole way',
+    finds: 'one that needs SMTPUTF8 all the way',
     *find(_, { hops, utf8Address }) {
       if (utf8Address === null || hops.some(({ type }) => ASCII_ONLY.has(type))) return;
       const detail = `${utf8Address} is not ASCII before the @: it arrives only where every server on the way offers SMTPUTF8.`;
       yield { where: '', detail, fix: 'Use an address in ASCII where there is one.' };
+    },
+  },
+  {
+    code: 'requiretls-refused',
+    severity: 'error',
+    looksAt: '`requireTls`',
+    finds: 'a message that requires TLS all the way, which the relay cannot promise',
+    *find(_, { hops, requiresTls }) {
+      if (!requiresTls) return;
+      for (const { relay, type } of hops)
+        if (!SPEAK_SMTP.has(type))
+          yield {
+            where: '',
+            detail: `The message requires TLS all the way; ${type}, which the relay ${relay} uses, cannot promise that.`,
+            fix: 'Route it through a relay that speaks SMTP to a server with REQUIRETLS, or send it without requireTls.',
+          };
     },
   },
 ];

@@ -1,4 +1,4 @@
-import type { Submission } from '../../domain/message.ts';
+import { mustPromiseTls, type Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
 import { suppressionKeys } from '../../domain/suppressed-address.ts';
 import { stoppedBy } from '../../domain/suppression.ts';
@@ -123,6 +123,7 @@ async function findingsOf(
     ),
     isBulk: submission.priority === 'bulk',
     utf8Address: utf8AddressOf(addresses),
+    requiresTls: mustPromiseTls(submission.tls, envelope.reversePath),
   };
   // Where each recipient has a copy, they differ by their links alone.
   const sizeBytes = copies?.[0] ?? content.sizeBytes;

@@ -71,7 +71,7 @@ test('a content is read piece by piece, and no further than it is wanted', async
 });
 
 test('a message is checked by the thread that delivers', async () => {
-  const way = { hops: [], isBulk: true, utf8Address: null };
+  const way = { hops: [], isBulk: true, utf8Address: null, requiresTls: false };
   const asked: unknown[] = [];
   const preflight = {
     message: async (sizeBytes: number, load: () => Uint8Array, ...given: unknown[]) => {

@@ -118,6 +118,9 @@ describe('alignment', () => {
   test('depends on a provider that writes the message anew', async () => {
     world.sending = { ...before, relays: [{ name: 'out', type: 'resend' }], domains: [SIGNED] };
     expect(await alignment()).toMatchObject({ verdict: 'depends_on_provider', dkim: 'by_provider' });
+    // Nor can it promise TLS for the rest of the way.
+    const { json } = await world.post(key, { ...DRY, requireTls: true });
+    expect(json['findings']).toMatchObject([{ code: 'requiretls-refused', severity: 'error' }]);
   });
 
   test('is asked for finished messages by their own From', async () => {
