@@ -42,7 +42,8 @@ function book() {
     relays: () => ['out'],
     knowsDelivered: () => false,
     nodes: () => seen.nodes as never,
-    triedRelays: () => new Set(['out', 'again']),
+    restCause: (relay) => (relay === 'new' ? null : 'connection_refused'),
+    triedRelays: () => new Set(['out', 'again', 'down', 'shut']),
     othersChecks: () => [],
     certificates: () => [],
     examine: async () => {
@@ -130,6 +131,8 @@ test('a relay is known by what its next hop did, and a node that came back under
     { ...relay, name: 'again', state: 'half_open' },
     { ...relay, name: 'new' },
     { ...relay, name: 'off', disabled: true },
+    { ...relay, name: 'down', state: 'open' },
+    { ...relay, name: 'shut', state: 'open', refusal: 'auth_failed 535' },
   ];
   seen.nodes = [
     { name: 'a', missing: false },
@@ -138,11 +141,13 @@ test('a relay is known by what its next hop did, and a node that came back under
     { name: 'c', missing: false },
   ];
   const { relays, nodes, missingNodes } = await pass(0);
-  expect(relays.map(({ name, isTried }) => [name, isTried])).toEqual([
-    ['out', true],
-    ['again', false],
-    ['new', false],
-    ['off', true],
+  expect(relays.map(({ name, isTried, cause }) => [name, isTried, cause])).toEqual([
+    ['out', true, null],
+    ['again', false, null],
+    ['new', false, null],
+    ['off', true, null],
+    ['down', true, 'connection_refused'],
+    ['shut', true, 'auth_failed 535'],
   ]);
   expect([nodes, missingNodes]).toEqual([['a', 'c'], ['b']]);
 });

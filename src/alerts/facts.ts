@@ -17,6 +17,8 @@ export interface FactSources extends RateSources {
   /** Each with the figures of all nodes. */
   readonly allRelays: () => readonly RelayStatus[];
   readonly nodes: () => readonly NodeStatus[];
+  /** Why a relay with one next hop rests, in short, on any node; null: it is not known, or does not. */
+  readonly restCause: (relay: string) => string | null;
   /** The relays whose next hop answered or failed since the start, on any node. */
   readonly triedRelays: () => ReadonlySet<string>;
   /** Checks that are not well, as other nodes report them. */
@@ -98,7 +100,7 @@ export class FactBook {
         name,
         rests: state === 'open',
         isTried: disabled || (state !== 'half_open' && tried.has(name)),
-        cause: refusal,
+        cause: refusal ?? (state === 'open' ? this.#sources.restCause(name) : null),
         quota: quota === null ? null : { used: quota.used, allowance: quota.allowance },
       })),
       certificates: this.#sources.certificates(),

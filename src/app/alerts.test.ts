@@ -116,7 +116,7 @@ async function watching() {
       },
     },
     engine: { relays, intake: {}, isFirst: () => true },
-    queue: { lanes: () => [{ relay: 'out', lastReply: { code: 250 } }] },
+    queue: { lanes: () => [{ relay: 'out', lastReply: { code: 250 } }], lane: () => null },
     operations: { doctor: async () => facts.findings },
   };
   const watched = watchAlerts(parts as never, { health }, () => clock.wall() + facts.certificateLeftMs);

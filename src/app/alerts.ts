@@ -37,6 +37,7 @@ export function watchAlerts(
     knowsDelivered: () => live.config.events.keep === 'all',
     nodes: () => nodes.nodes(),
     triedRelays: relaysTried(parts),
+    restCause: (relay) => parts.queue.lane(relay)?.restCause ?? null,
     examine: async () => (await operations.doctor({})).map(examinedOf),
     fault,
     othersChecks: () =>

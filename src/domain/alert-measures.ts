@@ -63,7 +63,7 @@ export interface RelayFacts {
   readonly rests: boolean;
   /** It is known whether its next hop works: it is not just being tried, and was tried since the start. */
   readonly isTried: boolean;
-  /** Its next hop's refusal, in short; null: there is none. */
+  /** Its next hop's refusal, or why it rests, in short; null: that is not known. */
   readonly cause: string | null;
   /** Null: without a limit. */
   readonly quota: { readonly used: number; readonly allowance: number } | null;
