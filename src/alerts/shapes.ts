@@ -4,7 +4,7 @@
  */
 import type { Alert } from '../domain/alert.ts';
 import type { AlertChannel } from '../domain/alert-channel.ts';
-import { type AlertSeverity, alertRule } from '../domain/alert-rules.ts';
+import { type AlertSeverity, adviceOn, alertRule } from '../domain/alert-rules.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 
 /** What a channel is told. */
@@ -144,7 +144,7 @@ export const SHAPES: Readonly<Record<Exclude<AlertChannel['kind'], 'mail'>, Shap
         timestamp: formatTimestamp(telling.alert.since),
         component: telling.alert.subject === '' ? 'server' : telling.alert.subject,
         class: telling.alert.rule,
-        custom_details: { advice: alertRule(telling.alert.rule).advice },
+        custom_details: { advice: adviceOn(telling.alert.rule, telling.alert.subject) },
       },
     },
   }),
@@ -178,7 +178,7 @@ export function lines({ kind, alert }: Telling): readonly string[] {
   const said = clipped(oneLine(alert.text), MAX_TEXT);
   if (kind === 'resolved') return [`It is over: ${said}`];
   if (kind === 'test') return ['This is a test: alerts reach this channel. Nothing is wrong.'];
-  return [said, alertRule(alert.rule).advice];
+  return [said, adviceOn(alert.rule, alert.subject)];
 }
 
 /** Since when, and how it is called in commands. */
@@ -205,7 +205,7 @@ function webhookBody({ kind, alert, server, now }: Telling) {
       subject,
       severity,
       text,
-      advice: alertRule(rule).advice,
+      advice: adviceOn(rule, subject),
       since: formatTimestamp(since),
       firedAt: firedAt === null ? null : formatTimestamp(firedAt),
       resolvedAt: resolvedAt === null ? null : formatTimestamp(resolvedAt),

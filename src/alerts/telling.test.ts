@@ -187,6 +187,7 @@ test('ntfy gets JSON at the root of its server, with the topic in it and the tok
   expect(request?.headers.authorization).toBe('Bearer tk_secret');
   expect(json).toMatchObject({ topic: 'our-topic', priority: 4, tags: ['warning'] });
   expect(at(json, 'message')).toContain('The relay out rests');
+  expect(at(json, 'message')).toContain('`waybill relays test out` says where');
   expect(await tell('ntfy', null, { url })).toBeNull();
   expect(got[1]?.request.headers.authorization).toBeUndefined();
 });

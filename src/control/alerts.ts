@@ -5,6 +5,7 @@ import {
   ALERT_RULE_NAMES,
   type AlertRuleChange,
   type AlertRuleName,
+  adviceOn,
   alertRule,
   ruleInForce,
   whenText,
@@ -119,15 +120,14 @@ function alertView(alert: Alert, { channels, silences }: AlertSettings, now: num
   const { id, rule, subject, severity, text, state, since, firedAt, resolvedAt, toldAt, notices } = alert;
   const nameOf = (channel: string) =>
     channels.find((one) => one.channel.id === channel)?.channel.name ?? channel;
-  const { title, advice } = alertRule(rule);
   return {
     id,
     rule,
-    title,
+    title: alertRule(rule).title,
     subject,
     severity,
     text,
-    advice,
+    advice: adviceOn(rule, subject),
     state,
     since: formatTimestamp(since),
     firedAt: timeOrNull(firedAt),

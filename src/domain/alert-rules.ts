@@ -296,6 +296,13 @@ export function alertRule(name: AlertRuleName): AlertRuleDeclaration {
   return ALERT_RULES[name];
 }
 
+/** What to do about an alert of a rule that is about this, such as `relay:out`. */
+export function adviceOn(rule: AlertRuleName, subject: string): string {
+  const relay = /^relay:(.+)$/.exec(subject)?.[1];
+  const { advice } = alertRule(rule);
+  return relay === undefined ? advice : advice.replace('NAME', () => relay);
+}
+
 /** What operators changed of a rule; what is absent is as declared. */
 export interface AlertRuleChange {
   readonly enabled?: boolean;
