@@ -82,6 +82,10 @@ waybill alerts silence relay_resting --subject relay:out --minutes 60
 `;
 
 const TAIL = `
+The doctor examines one node only: the one that watches, which is the first that delivers. What is wrong with another one
+alone, such as its way to the DNS or to a next hop, \`waybill doctor\` says there. Disk, database, ports, configuration and
+certificate are watched on every node.
+
 Rates by recipient domain are made of the newest 10,000 events of a day, and need \`events.keep: all\`; those by relay come from
 counters.
 

@@ -249,7 +249,7 @@ and max by (job) (svc_spool_files{state="incoming"}) > ${LEAST_WAITING}`,
   },
   doctor: {
     title: 'The doctor found a fault',
-    when: 'The doctor, which examines the node that watches every six hours, calls something a fault that no other rule tells of.',
+    when: 'The doctor calls something a fault that no other rule tells of. Every six hours it examines the node that watches.',
     advice: '`waybill doctor` shows it with what to do. It is looked at again every half hour.',
     severity: 'warning',
     threshold: null,
