@@ -2,7 +2,8 @@ import { useQuery } from '@tanstack/react-query';
 import { CodeBlock } from './copy.tsx';
 import { Dialog } from './dialog.tsx';
 import type { Finding } from './findings-words.ts';
-import { type Block, blocksOf, type Span, spansOf } from './markdown.ts';
+import { Line } from './line.tsx';
+import { type Block, blocksOf } from './markdown.ts';
 import { EmptyState, Fetched } from './states.tsx';
 import { Said } from './values.tsx';
 
@@ -80,28 +81,4 @@ function Shown({ block }: { readonly block: Block }) {
     case 'code':
       return <CodeBlock code={block.text} wrap />;
   }
-}
-
-function Line({ text }: { readonly text: string }) {
-  // biome-ignore lint/suspicious/noArrayIndexKey: a document does not change
-  return spansOf(text).map((span, place) => <Part key={place} span={span} />);
-}
-
-function Part({ span }: { readonly span: Span }) {
-  if (span.kind === 'code') return <Code>{span.text}</Code>;
-  if (span.kind === 'strong') return <strong className="font-semibold">{span.text}</strong>;
-  // Other documents are not here.
-  if (span.kind === 'link' && span.href.startsWith('https://'))
-    return (
-      <a href={span.href} target="_blank" rel="noopener noreferrer" className="link break-words">
-        {span.text}
-      </a>
-    );
-  return span.text;
-}
-
-function Code({ children }: { readonly children: string }) {
-  return (
-    <code className="rounded-xs bg-sunken px-1 font-mono text-sm [overflow-wrap:anywhere]">{children}</code>
-  );
 }

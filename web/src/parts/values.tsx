@@ -54,7 +54,7 @@ export function Time({
     <time dateTime={Number.isNaN(time) ? undefined : new Date(time).toISOString()} title={moment}>
       {exact ? (
         <>
-          {moment} <span className="text-soft">({relative})</span>
+          {moment} <span className="whitespace-nowrap text-soft">({relative})</span>
         </>
       ) : (
         <span className="whitespace-nowrap">{relative}</span>

@@ -7,6 +7,7 @@ import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Copyable } from '../../parts/copy.tsx';
 import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Dialog } from '../../parts/dialog.tsx';
+import { Line } from '../../parts/line.tsx';
 import { Card, KeyValue } from '../../parts/page.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { Said, Time } from '../../parts/values.tsx';
@@ -159,7 +160,11 @@ function AlertDrawer({ of }: { readonly of: Alert }) {
       footer={maySilence && <Button icon={BellOff} label="Silence this" onClick={() => setSilencing(true)} />}
     >
       <div className="space-y-5">
-        {of.state !== 'resolved' && <p>{of.advice}</p>}
+        {of.state !== 'resolved' && (
+          <p>
+            <Line text={of.advice} />
+          </p>
+        )}
         <KeyValue
           rows={{
             State: (
@@ -183,7 +188,7 @@ function AlertDrawer({ of }: { readonly of: Alert }) {
             <ul className="divide-y divide-line">
               {of.notices.map((notice) => (
                 <li key={`${notice.channel} ${notice.kind}`} className="flex items-start gap-2 py-2">
-                  <BellRing aria-hidden size={15} className="mt-1 shrink-0 text-soft" />
+                  <NoticeIcon of={notice} />
                   <div className="min-w-0 flex-1">
                     <span className="font-medium">{notice.channel}</span>{' '}
                     <span className="break-words">{noticeWords(notice)}</span>
@@ -199,6 +204,12 @@ function AlertDrawer({ of }: { readonly of: Alert }) {
       </div>
     </Dialog>
   );
+}
+
+function NoticeIcon({ of: { kind, state } }: { readonly of: Alert['notices'][number] }) {
+  const Icon =
+    state === 'failed' || state === 'dropped' ? BellOff : kind === 'fired' ? BellRing : CircleCheck;
+  return <Icon aria-hidden size={15} className="mt-1 shrink-0 text-soft" />;
 }
 
 function nobodyWords({ state, silenced }: Alert): string {
