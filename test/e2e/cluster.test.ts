@@ -1,5 +1,6 @@
 /** Two servers over one PostgreSQL: whatever one of them does, the other knows. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { CLEAR_MS } from '../../src/domain/alert.ts';
 import { FORGOTTEN_MS, MISSING_MS } from '../../src/store/cluster.ts';
 import { ask, healthOf } from '../crash/customer.ts';
 import { describeWith } from '../peers/need.ts';
@@ -22,9 +23,12 @@ describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
   let nodes: Nodes;
   /** Takes mail and sends none. */
   let front: Node;
-  /** Takes mail by the API, and sends. */
+  /** Takes mail by the API, sends, and watches for alerts. */
   let back: Node;
+  /** Is killed, comes back, and leaves. */
+  let third: Node;
   let key: string;
+  let admin: string;
   let atFront: Client;
   let atBack: Client;
 
@@ -106,7 +110,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
   });
 
   test('settings, relays, routes, holds and domains that one stores are in force at the other', async () => {
-    const admin = await createKey(front.installation, 'admin', '--scope', 'admin');
+    admin = await createKey(front.installation, 'admin', '--scope', 'admin');
     const put = { values: { 'api.max_recipients': 2 } };
     expect(await operate(back, admin, 'putSettings', put)).toMatchObject({ status: 200 });
     const relay = ['out-2', '--type', 'smtp', '--host', '127.0.0.1', '--port', String(sink.port)];
@@ -162,8 +166,8 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     await atFront.end(id);
   });
 
-  test('a node that was killed is missing until it is forgotten', async () => {
-    const third = await nodes.start('third', { roles: ['webui'] });
+  test('a node that was killed is missing until it is forgotten, and an alert until it is back', async () => {
+    third = await nodes.start('third', { roles: ['webui'] });
     await vi.waitFor(async () => expect(await namesAt(front)).toEqual(['front', 'back', 'third']), SOON);
     await third.server.end('SIGKILL');
     const age = (ms: number) =>
@@ -175,20 +179,32 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
       expect([status, missing?.status]).toEqual(['degraded', 'degraded']);
       expect(missing?.detail).toMatch(/^The node third-\d+-[0-9a-f]{8} has not reported/);
     }, SOON);
+    await vi.waitFor(async () => {
+      await watchNow();
+      expect(await goneAt(front, admin)).toMatchObject({ subject: 'node:third', state: 'firing' });
+    }, SOON);
     await age(FORGOTTEN_MS);
     await vi.waitFor(async () => {
       expect(await namesAt(front)).toEqual(['front', 'back']);
       expect((await healthOf(front.server)).status).toBe('healthy');
     }, SOON);
+    await third.start();
+    await vi.waitFor(async () => {
+      await watchNow();
+      expect(await clearing()).toEqual([{ clears: true }]);
+    }, SOON);
   });
 
-  test('a node that is told to stop leaves at once', async () => {
-    const fourth = await nodes.start('fourth', { roles: ['api', 'delivery'] });
-    await vi.waitFor(async () => expect(await namesAt(front)).toContain('fourth'), SOON);
-    expect(await fourth.server.end('SIGTERM')).toBe(0);
-    expect(await postgres.run(`SELECT name FROM ${SCHEMA}.nodes WHERE name = 'fourth'`)).toEqual([]);
-    await vi.waitFor(async () => expect(await namesAt(front)).toEqual(['front', 'back']), SOON);
-  });
+  /** The node that watches looks at once when a rule is changed there. */
+  const watchNow = async () => {
+    const change = { rule: 'node_gone', forSeconds: 0 };
+    expect(await operate(back, admin, 'changeAlertRule', change)).toMatchObject({ status: 200 });
+  };
+
+  /** Whether alerts of nodes that are gone are about to end. */
+  const clearing = () =>
+    postgres.run(`SELECT body::jsonb ->> 'clearSince' IS NOT NULL AS clears FROM ${SCHEMA}.alerts
+      WHERE body::jsonb ->> 'rule' = 'node_gone'`);
 
   test('what acts on a node whose server does not run reaches the others', async () => {
     const { installation } = nodes.add('idle');
@@ -214,6 +230,10 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
   });
 
   test('without the database nodes stay up, take nothing, and go on by themselves', async () => {
+    // What was written meanwhile is read again: as if the node had been back for a minute.
+    await postgres.run(`UPDATE ${SCHEMA}.alerts SET body = jsonb_set(
+      body::jsonb, '{clearSince}', to_jsonb((body::jsonb ->> 'clearSince')::bigint - ${CLEAR_MS}))::text
+      WHERE body::jsonb ->> 'rule' = 'node_gone'`);
     await postgres.down();
     await vi.waitFor(async () => {
       for (const { server } of [front, back]) {
@@ -238,6 +258,17 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     const id = await atFront.send({ ...LETTER, subject: 'After' });
     expect(await atFront.end(id)).toMatchObject({ status: 'delivered' });
     expect(front.server.output.match(/"config\.not_reloaded"/g)).toHaveLength(1);
+    await vi.waitFor(async () => {
+      await watchNow();
+      expect(await goneAt(front, admin)).toMatchObject({ subject: 'node:third', state: 'resolved' });
+    }, SOON);
+  });
+
+  test('a node that is told to stop leaves at once', async () => {
+    expect(await namesAt(front)).toContain('third');
+    expect(await third.server.end('SIGTERM')).toBe(0);
+    expect(await postgres.run(`SELECT name FROM ${SCHEMA}.nodes WHERE name = 'third'`)).toEqual([]);
+    await vi.waitFor(async () => expect(await namesAt(front)).not.toContain('third'), SOON);
   });
 });
 
@@ -250,6 +281,15 @@ interface HealthNode {
 async function namesAt({ server }: Node): Promise<string[]> {
   const { body } = await ask(server, '/health');
   return JSON.parse(body).nodes.map(({ name }: HealthNode) => name);
+}
+
+/** The only alert of a node that is gone, as another one tells of it. */
+async function goneAt(node: Node, key: string): Promise<unknown> {
+  const answer = await operate(node, key, 'listAlerts', {});
+  const { alerts } = (await answer.json()) as { readonly alerts: readonly { readonly rule: string }[] };
+  const gone = alerts.filter(({ rule }) => rule === 'node_gone');
+  expect(gone).toHaveLength(1);
+  return gone[0];
 }
 
 /** What a node says to the end of a message over SMTP. */
