@@ -99,14 +99,20 @@ function declaredRelay(fields: Readonly<Record<string, unknown>>, reading: Readi
     throw new OperationError('refused', `${name} is built in, or stands in the configuration file`);
   const isFile = (field: string) => SECRET_FIELDS.some((secret) => field === `${secret}_file`);
   const written = Object.fromEntries(Object.entries(others).filter(([field]) => !isFile(field)));
-  const secrets: Record<string, string> = {};
-  for (const [field, file] of Object.entries(others).filter(([one]) => isFile(one))) {
-    const secret = secretOf(field, file, reading);
-    if (secret !== undefined) secrets[field.replace(/_file$/, '')] = secret;
-  }
   const before = world.relays.find((row) => row.name === name);
   const definition = { name, ...written };
-  const all = given({ ...keptSecrets(definition, before, world), ...secrets });
+  const kept = keptSecrets(definition, before, world);
+  const secrets: Record<string, string> = {};
+  for (const [field, file] of Object.entries(others).filter(([one]) => isFile(one))) {
+    const [secret, which] = [secretOf(field, file, reading), field.replace(/_file$/, '')];
+    if (secret !== undefined) secrets[which] = secret;
+    else if (!Object.hasOwn(kept, which))
+      throw new OperationError(
+        'invalid',
+        `${field}: ${String(file)} must be there, as the relay ${name} has no ${which} yet`,
+      );
+  }
+  const all = given({ ...kept, ...secrets });
   const relay = readDefinition(definition, all, deps, { key: name, source: 'declared relay' });
   return {
     name,
@@ -122,7 +128,11 @@ function given(secrets: Readonly<Record<string, string>>) {
 }
 
 /** The secrets that a relay has already. */
-function keptSecrets(definition: Fields, before: StoredRelay | undefined, { vault }: World) {
+function keptSecrets(
+  definition: Fields,
+  before: StoredRelay | undefined,
+  { vault }: World,
+): Readonly<Record<string, string>> {
   if (before === undefined || before.secret === null) return {};
   return secretsOf(definition, unpackSecrets(definition, vault.open(before.secret, before.name)));
 }

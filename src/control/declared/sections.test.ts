@@ -195,6 +195,9 @@ test('a template is compared with what is published: a draft that is newer stays
 test('a relay keeps its secret only where it is sent to the same place', async () => {
   const relay = { name: 'main', type: 'smtp', host: 'a.example', username: 'u', password_file: 'p' };
   const delivery = { default_relay: 'main' };
+  await expect(changes({ relays: [relay], delivery })).rejects.toThrow(
+    'relays[0]: password_file: p must be there, as the relay main has no password yet',
+  );
   await apply({ relays: [relay], delivery }, { p: 'hunter2' });
   const moved = { relays: [{ ...relay, host: 'b.example' }] };
   await expect(changes(moved)).rejects.toThrow('Give the password or secret again');
