@@ -20,23 +20,27 @@ interface Planned {
 /** What a file would change, and the command that does it. */
 export function planText({ hash, changes, left }: PlanView, planned: Planned): string {
   const { missing, now } = planned;
-  const stays = left.map(({ section, name }) => `  ${section} ${name}`);
+  const stays = left.map(({ section, name }) => `${section} ${name}`);
   const kept = [
-    ...(stays.length === 0
-      ? []
-      : [`Not in the file, and kept, as --prune is not given:\n${stays.join('\n')}`]),
-    ...(missing.length === 0
-      ? []
-      : [
-          `These files are missing, so their secrets stay as they are:\n${missing.map((name) => `  ${name}`).join('\n')}`,
-        ]),
+    ...listed('Not in the file, and kept, as --prune is not given:', stays),
+    ...listed('These files are missing, so their secrets stay as they are:', missing),
   ];
   if (changes.length === 0) return ['Nothing would change.', ...kept].join('\n\n');
-  const over = changes.filter((change) => isExpired(change, now)).map(({ name }) => `  keys ${name}`);
-  const expired =
-    over.length === 0 ? [] : [`Already expired, so these keys will not work:\n${over.join('\n')}`];
+  const over = changes.filter((change) => isExpired(change, now)).map(({ name }) => `keys ${name}`);
+  const expired = listed('Already expired, so these keys will not work:', over);
   const summary = `${countText(changes, ['to add', 'to change', 'to remove'])}. To do it: ${commandOf(hash, planned)}`;
   return [...changes.map(changeText), ...expired, ...kept, summary].join('\n\n');
+}
+
+/** Names shown of a list: more would hide what changes. */
+const MAX_NAMES = 20;
+
+/** A list below its title; nothing, if it is empty. */
+function listed(title: string, names: readonly string[]): string[] {
+  if (names.length === 0) return [];
+  const more = names.length - MAX_NAMES;
+  const shown = more > 0 ? [...names.slice(0, MAX_NAMES), `… and ${more} more`] : names;
+  return [[title, ...shown.map((name) => `  ${name}`)].join('\n')];
 }
 
 /** The command that carries a plan out, on the same server. */
@@ -68,7 +72,19 @@ export function appliedText({ changes, made }: AppliedView): string {
     changes.length === 0
       ? 'Nothing had to change.'
       : `Done: ${countText(changes, ['added', 'changed', 'removed'])}.`;
-  return [...changes.map(changeText), done, ...told].join('\n\n');
+  const names = changes.filter(hasNewRecords).map(({ name }) => name);
+  const [only = 'NAME', ...others] = names;
+  const which = others.length === 0 ? only : 'NAME';
+  const records =
+    names.length === 0
+      ? []
+      : [`New DNS records to publish, of ${counted(names.length, 'domain')}: waybill domains show ${which}`];
+  return [...changes.map(changeText), done, ...told, ...records].join('\n\n');
+}
+
+function hasNewRecords({ section, action, fields }: Change): boolean {
+  if (section !== 'domains' || action === 'remove') return false;
+  return action === 'add' || fields.some(({ after }) => after !== null);
 }
 
 const MARKS: Readonly<Record<Change['action'], string>> = { add: '+', change: '~', remove: '-' };
@@ -139,8 +155,8 @@ export function exportText({ configuration, files, elsewhere }: ExportedView): s
     files.length === 0
       ? []
       : [
-          '# Secrets are not in here. To give this to another server, write them into the files that _file fields name;',
-          '# where such a file is missing, what is there already stays.',
+          '# Secrets are not in here. For another server, write them into the files that _file fields name. Where such a',
+          '# file is missing, a secret that is there already stays.',
         ];
   const others =
     elsewhere.length === 0

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { systemClock } from '../lib/clock.ts';
+import { planText } from './configuring-text.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -64,12 +65,13 @@ test('a file is planned, applied by the hash of its plan, and makes no differenc
   );
   expect(plan).toContain('    text:\n      + Hello {{name}}.\n      + Welcome.');
   expect(plan).toMatch(
-    /11 to add, 0 to change, 0 to remove\. To do it: waybill apply .*mail\.yaml --plan [0-9a-f]{32}\n$/,
+    /10 to add, 0 to change, 0 to remove\. To do it: waybill apply .*mail\.yaml --plan [0-9a-f]{32}\n$/,
   );
   // A plan changes nothing.
   expect(await here.json(['keys', 'list'])).toEqual([]);
   const done = await applied(FILE);
   expect(done).toMatch(/Key shop: wb_live_\S+\nWebhook https:\/\/shop\.example\.com\/told: whsec_\S+/);
+  expect(done).toContain('New DNS records to publish, of 1 domain: waybill domains show example.com');
   expect(`${plan}${done}`).not.toContain('hunter2');
   expect(await shown('plan', file, '--prune')).toBe('Nothing would change.\n');
   const [main, spare] = (await here.json(['relays', 'list'])).filter(
@@ -105,6 +107,13 @@ test('what differs is shown field by field, and a file without something removes
   expect(await here.json(['keys', 'list'])).toMatchObject([{ name: 'shop', revokedAt: expect.any(String) }]);
   // Its section is not in the file: nobody said anything about webhooks.
   expect((await here.json(['webhooks', 'list'])).webhooks).toHaveLength(1);
+});
+
+test('however much is kept, what changes can be seen', () => {
+  const left = Array.from({ length: 21 }, (_, n) => ({ section: 'domains' as const, name: `d${n}.example` }));
+  const planned = { file: 'mail.yaml', options: {}, missing: [], now: 0 };
+  const text = planText({ hash: '', basis: {}, changes: [], left }, planned);
+  expect(text).toMatch(/\n {2}domains d19\.example\n {2}… and 1 more$/);
 });
 
 describe('nothing slips in', () => {

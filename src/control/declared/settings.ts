@@ -137,7 +137,7 @@ function ruleItems(rules: readonly RuleDefinition[]): Item[] {
     return { name, fields, written: fields, secrets: {} };
   });
   const order = { rules: rules.map(({ name }) => name) };
-  if (rules.length === 0) return items;
+  if (rules.length < 2) return items;
   return [...items, { name: ORDER, fields: order, written: order, secrets: {} }];
 }
 
