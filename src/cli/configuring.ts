@@ -30,7 +30,7 @@ export function planCommand(context: Context): Command {
   ])
     .argument('<file>', 'YAML; - for standard input')
     .option('--prune', 'also remove what the sections of the file do not have')
-    .option('--exit-code', `exit with ${WOULD_CHANGE} where something would change, 0 where nothing would`)
+    .option('--exit-code', `exit with ${WOULD_CHANGE} if something would change, 0 if nothing would`)
     .addHelpText('after', FILES)
     .action(async (file: string, _, shell: Command) => {
       const options = shell.opts<FileOptions & { readonly exitCode?: true }>();
@@ -114,7 +114,7 @@ export function exportCommand(context: Context): Command {
 }
 
 const FILES =
-  '\nFields such as password_file name files relative to FILE, on this machine. Where one is missing, the secret that is there stays.';
+  '\nFields such as password_file name files relative to FILE, on this machine. If one is missing, the secret that is there stays.';
 
 /** Reads FILE. Throws `Exit`. */
 async function readFileOf(file: string, { keyFile }: RemoteOptions, context: Context): Promise<DeclaredFile> {

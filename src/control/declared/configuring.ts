@@ -120,7 +120,7 @@ function notPlanned(
     (section) => basis !== null && basis[section] !== now.basis[section],
   );
   const judged = moved.map((section) => `not as it was planned: the section ${section}`);
-  const head = `Nothing was changed: this is not the plan ${hash}, which was made of another state, or of another file.`;
+  const head = `Nothing was changed: the plan ${hash} was made of another state, or of another file.`;
   const rest = now.changes.length === 0 ? ['now: nothing would change.'] : atMost(MAX_LINES, lines);
   return new OperationError(
     'refused',

@@ -71,7 +71,7 @@ describe('a plan is of all that it was judged by', () => {
     const { hash } = await operations.planConfiguration(request);
     await change(operations);
     await expect(operations.applyConfiguration({ ...request, plan: hash })).rejects.toThrow(
-      'Nothing was changed: this is not the plan',
+      'was made of another state, or of another file',
     );
   });
 
