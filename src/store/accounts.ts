@@ -15,7 +15,7 @@ export interface Accounts {
   userAt(account: ProviderAccount, now: number): Promise<User | null>;
   /**
    * Lets in a user of an identity provider, whom it adds the first time, and gives them the role; spends the challenge.
-   * `spent`: it was spent before; `disabled`, `full`, `taken` (all the names are others'): nothing else happens.
+   * `spent`: it was spent before, or has expired; `disabled`, `full`, `taken` (all the names are others'): nothing else happens.
    */
   welcome(guest: Guest, now: number): Promise<WelcomeAnswer>;
   /** Adds a user without a password. */
@@ -60,7 +60,7 @@ export interface Accounts {
   hasPasskey(host: string): Promise<boolean>;
   /**
    * Adds a passkey and spends its challenge. `taken`: it is somebody's already; `full`: the user has {@link
-   * MAX_PASSKEYS}; `gone`: no such user; `spent`: the challenge was spent before.
+   * MAX_PASSKEYS}; `gone`: no such user; `spent`: the challenge was spent before, or has expired.
    */
   addPasskey(passkey: Passkey, challenge: Challenge): Promise<'added' | 'taken' | 'full' | 'gone' | 'spent'>;
   /** Removes one of a user's passkeys. Returns it as it was; null if the user has no such passkey. */
@@ -68,8 +68,8 @@ export interface Accounts {
   /** Removes a user's passkeys, and ends the user's sessions. Returns the ids of those. */
   removePasskeys(name: string): Promise<string[]>;
   /**
-   * Records a use of a passkey and spends its challenge. False: the challenge was spent before, the passkey is gone, or
-   * another use has counted as far meanwhile.
+   * Records a use of a passkey and spends its challenge. False: the challenge was spent before or has expired, the
+   * passkey is gone, or another use has counted as far meanwhile.
    */
   recordPasskeyUse(id: string, use: PasskeyUse): Promise<boolean>;
 

@@ -306,8 +306,10 @@ function removePasskeysOf(user: string): Work<number> {
   return run`DELETE FROM passkeys WHERE ${OF_USER} = ${user}`;
 }
 
-/** Marks a challenge as answered; false if it was. Forgets those that count no more. */
+/** Marks a challenge as answered; false if it was, or has expired. Forgets those that have. */
 function* spend({ hash, expiresAt }: Challenge, now: number): Work<boolean> {
+  // Nobody could tell any more whether it was answered before.
+  if (expiresAt <= now) return false;
   yield* send`DELETE FROM spent_challenges WHERE expires_at <= ${now}`;
   const spent = yield* run`INSERT INTO spent_challenges (hash, expires_at) VALUES (${hash}, ${expiresAt})
     ON CONFLICT (hash) DO NOTHING`;

@@ -270,8 +270,8 @@ export function accountContract(open: OpenSubject): void {
     it('takes one answer to a challenge, of several at once too, and forgets it when none counts any more', async () => {
       await addPerson(accounts, 'ann');
       await addPasskey(accounts, passkeyOf('ann', 'k1'));
-      const use = (hash: string, now = T0, counter = 1) =>
-        accounts.recordPasskeyUse('k1', { counter, now, challenge: { hash, expiresAt: T0 + HOUR } });
+      const use = (hash: string, now = T0, counter = 1, expiresAt = T0 + HOUR) =>
+        accounts.recordPasskeyUse('k1', { counter, now, challenge: { hash, expiresAt } });
       expect((await Promise.all([use('c1'), use('c1')])).sort()).toEqual([false, true]);
       expect(await use('c1', T0 + 1)).toBe(false);
       expect(await use('c2', T0 + 2, 7)).toBe(true);
@@ -279,7 +279,10 @@ export function accountContract(open: OpenSubject): void {
       // Of two answers at once, the later count stays.
       expect(await use('c3', T0 + 3, 7)).toBe(false);
       expect(await use('c4', T0 + 3, 0)).toBe(false);
-      expect(await use('c1', T0 + HOUR, 8)).toBe(true);
+      // An answer that took until then does not count, whether or not another one did before.
+      expect(await use('c1', T0 + HOUR, 8)).toBe(false);
+      expect(await use('c6', T0 + HOUR, 8)).toBe(false);
+      expect(await use('c1', T0 + HOUR, 8, T0 + 2 * HOUR)).toBe(true);
       await accounts.removePasskeys('ann');
       expect(await use('c5')).toBe(false);
     });
