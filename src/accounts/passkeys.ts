@@ -7,10 +7,9 @@ import type {
 } from '@simplewebauthn/server';
 import { z } from 'zod';
 import type { Passkey, User } from '../domain/account.ts';
-import { decodeJson } from '../lib/decode.ts';
 import { hashSecret } from '../lib/id.ts';
 import { type Challenge, MAX_PASSKEYS } from '../store/accounts.ts';
-import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
+import { AccountRefusal, attempt, type Reception, requireBox, resumed, signedOut } from './reception.ts';
 import { newToken } from './secrets.ts';
 import type { Found, Opened, Visit } from './sessions.ts';
 import { openFull } from './sign-in.ts';
@@ -243,12 +242,7 @@ function begin(
 ): { readonly challenge: string; readonly begun: string } {
   if (!canHavePasskeys(host))
     throw unfit(`browsers have passkeys for host names only. Open this page by a name instead of ${host}`);
-  const box = reception.box();
-  if (box === null)
-    throw new AccountRefusal(
-      'secrets_unreadable',
-      'Passkeys cannot be used: the key for secrets (secrets.key_file) cannot be read.',
-    );
+  const box = requireBox(reception, 'Passkeys cannot be used');
   const challenge = newToken(reception.random);
   const begun: Beginning = { challenge, origin, at: reception.clock.wall(), handle };
   return { challenge, begun: box.seal(JSON.stringify(begun), purpose) };
@@ -256,11 +250,8 @@ function begin(
 
 /** What was begun here, for this purpose and page, and may still be answered; null otherwise. */
 function resume(reception: Reception, { origin }: Place, begun: string, purpose: string): Beginning | null {
-  const opened = reception.box()?.open(begun, purpose) ?? null;
-  const read = beginning.safeParse(opened === null ? null : decodeJson(opened));
-  if (!read.success || read.data.origin !== origin) return null;
-  const age = reception.clock.wall() - read.data.at;
-  return age >= 0 && age < ANSWER_MS ? read.data : null;
+  const found = resumed(reception, begun, { shape: beginning, purpose, forMs: ANSWER_MS });
+  return found?.origin === origin ? found : null;
 }
 
 function forSession(id: string): string {

@@ -1,13 +1,12 @@
 import { z } from 'zod';
 import { admit, namesFor, type Shut } from '../domain/identity.ts';
-import { decodeJson } from '../lib/decode.ts';
 import { hashSecret } from '../lib/id.ts';
 import { type BegunSignIn, type IdentityProvider, ProviderFault } from './identity-provider.ts';
 import type { Place } from './passkeys.ts';
-import { AccountRefusal, attempt, type Reception } from './reception.ts';
+import { AccountRefusal, attempt, type Reception, requireBox, resumed } from './reception.ts';
 import { newToken } from './secrets.ts';
 import type { Opened, Visit } from './sessions.ts';
-import { openFull } from './sign-in.ts';
+import { openFull, userDisabled } from './sign-in.ts';
 
 /**
  * Signing in with an identity provider. What ties its answer to this browser is kept by the browser, sealed, in a cookie:
@@ -49,7 +48,7 @@ type Beginning = z.infer<typeof beginning>;
 
 const PURPOSE = 'sign-in with a provider';
 
-/** The provider, if the page may be open where it returns to. */
+/** The provider, as somebody at this address of the dashboard may use it; null: there is none. */
 export function providerAt(
   { provider }: Pick<Reception, 'provider'>,
   { origin }: Place,
@@ -72,20 +71,15 @@ export async function beginProviderSignIn(
   place: Place,
   returnTo: string,
 ): Promise<ProviderBegun> {
-  const { provider, elsewhere } = providerAt(reception, place) ?? { provider: null, elsewhere: null };
-  if (provider === null)
-    throw new AccountRefusal('provider_missing', 'Nobody signs in with a provider here. Use your password.');
+  const at = providerAt(reception, place);
+  if (at === null) throw providerMissing();
+  const { provider, elsewhere } = at;
   if (elsewhere !== null)
     throw new AccountRefusal(
       'provider_elsewhere',
       `Open the dashboard at ${elsewhere} to sign in with ${provider.name}.`,
     );
-  const box = reception.box();
-  if (box === null)
-    throw new AccountRefusal(
-      'secrets_unreadable',
-      `Nobody can sign in with ${provider.name}: the key for secrets (secrets.key_file) cannot be read.`,
-    );
+  const box = requireBox(reception, `Nobody can sign in with ${provider.name}`);
   const begun = {
     redirectUri: `${place.origin}${RETURN_PATH}`,
     state: newToken(reception.random),
@@ -111,8 +105,7 @@ export async function providerSignIn(
   before: string | null,
 ): Promise<{ readonly opened: Opened; readonly returnTo: string }> {
   const provider = reception.provider();
-  if (provider === null)
-    throw new AccountRefusal('provider_missing', 'Nobody signs in with a provider here. Use your password.');
+  if (provider === null) throw providerMissing();
   let done: { readonly opened: Opened; readonly returnTo: string } | null = null;
   await attempt(
     reception,
@@ -130,6 +123,10 @@ export async function providerSignIn(
   return done;
 }
 
+function providerMissing(): AccountRefusal {
+  return new AccountRefusal('provider_missing', 'Nobody signs in with a provider here. Use your password.');
+}
+
 function refusedText({ name }: IdentityProvider): string {
   return `The answer of ${name} signs nobody in: it came too late, was used before, or was not begun in this window. Try again, or use your password.`;
 }
@@ -140,11 +137,9 @@ function resume(
   { issuer }: IdentityProvider,
   { kept }: ProviderAnswer,
 ): Beginning | null {
-  const opened = kept === null ? null : (reception.box()?.open(kept, PURPOSE) ?? null);
-  const read = beginning.safeParse(opened === null ? null : decodeJson(opened));
-  if (!read.success || read.data.issuer !== issuer) return null;
-  const age = reception.clock.wall() - read.data.at;
-  return age >= 0 && age < PROVIDER_SIGN_IN_MS ? read.data : null;
+  const how = { shape: beginning, purpose: PURPOSE, forMs: PROVIDER_SIGN_IN_MS };
+  const found = kept === null ? null : resumed(reception, kept, how);
+  return found?.issuer === issuer ? found : null;
 }
 
 /** Opens the session; null if the answer is not to be believed. Rejects with `AccountRefusal`. */
@@ -174,8 +169,7 @@ async function welcome(
   const challenge = { hash: hashSecret(begun.state), expiresAt: begun.at + PROVIDER_SIGN_IN_MS };
   const answer = await accounts.welcome({ account, role, names: namesFor(claims), challenge }, clock.wall());
   if (answer.kind === 'spent') return null;
-  if (answer.kind === 'disabled')
-    throw new AccountRefusal('user_disabled', 'This user is disabled. An administrator can change that.');
+  if (answer.kind === 'disabled') throw userDisabled();
   if (answer.kind !== 'in')
     throw new AccountRefusal(
       'users_full',

@@ -1,4 +1,6 @@
+import type { z } from 'zod';
 import type { Clock } from '../lib/clock.ts';
+import { decodeJson } from '../lib/decode.ts';
 import type { Log } from '../lib/log.ts';
 import type { Random } from '../lib/random.ts';
 import type { Accounts } from '../store/accounts.ts';
@@ -202,6 +204,32 @@ async function triedWell(
     throttle.takeBack(begun);
     throw error;
   }
+}
+
+/** What seals secrets. `undone`: what cannot be done without it. Throws `AccountRefusal`. */
+export function requireBox({ box }: Pick<Reception, 'box'>, undone: string): SecretBox {
+  const found = box();
+  if (found !== null) return found;
+  throw new AccountRefusal(
+    'secrets_unreadable',
+    `${undone}: the key for secrets (secrets.key_file) cannot be read.`,
+  );
+}
+
+/**
+ * What a browser was given to keep until it answers, sealed as JSON of this shape for this purpose; null if it is
+ * something else, or older than `forMs`.
+ */
+export function resumed<Begun extends { readonly at: number }>(
+  { box, clock }: Pick<Reception, 'box' | 'clock'>,
+  kept: string,
+  how: { readonly shape: z.ZodType<Begun>; readonly purpose: string; readonly forMs: number },
+): Begun | null {
+  const opened = box()?.open(kept, how.purpose) ?? null;
+  const read = how.shape.safeParse(opened === null ? null : decodeJson(opened));
+  if (!read.success) return null;
+  const age = clock.wall() - read.data.at;
+  return age >= 0 && age < how.forMs ? read.data : null;
 }
 
 /** A refused act on an account. The message is for the user. */

@@ -68,8 +68,12 @@ export async function openFull(
 }
 
 function refuseDisabled({ disabled }: User): void {
-  if (disabled)
-    throw new AccountRefusal('user_disabled', 'This user is disabled. An administrator can change that.');
+  if (disabled) throw userDisabled();
+}
+
+/** The refusal of a user whom an administrator has disabled. */
+export function userDisabled(): AccountRefusal {
+  return new AccountRefusal('user_disabled', 'This user is disabled. An administrator can change that.');
 }
 
 /** Completes a sign-in by a code of the second factor, or a recovery code. Rejects as {@link logIn}. */
