@@ -6,10 +6,9 @@
 import { createReception, type Reception } from './accounts/reception.ts';
 import { banner, type Condition, MachineFailure, prepareFirstRun, statusLine } from './app/banner.ts';
 import { admitDeveloper, type DevAccess, type DevMode, devFaults, earlyDevFaults } from './app/dev.ts';
-import { signInTerms } from './app/identity-provider.ts';
 import { readNotes } from './app/listener-parts.ts';
 import { createListeners, type Listeners } from './app/listeners.ts';
-import { LiveConfig } from './app/live-config.ts';
+import { LiveConfig, signInTerms } from './app/live-config.ts';
 import { announced } from './app/observation.ts';
 import { type BoundPorts, loggedPorts, removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';

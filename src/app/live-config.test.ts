@@ -6,7 +6,7 @@ import { ManualClock } from '../../test/support/manual-clock.ts';
 import { loadConfig, NOTHING_STORED } from '../config/load.ts';
 import { type Log, silentLog } from '../lib/log.ts';
 import { seededRandom } from '../lib/random.ts';
-import { LiveConfig } from './live-config.ts';
+import { LiveConfig, signInTerms } from './live-config.ts';
 
 const ONE_MORE = new Map([['api.max_recipients', '7']]);
 
@@ -74,4 +74,24 @@ test.each([
   writeFileSync(file, yaml);
   expect((await live.reload()).map(({ rule }) => rule)).toEqual(rules);
   expect(live.config.api.maxRecipients).toBe(7);
+});
+
+test('the identity provider is another one once its settings are, and the same after any other change', async () => {
+  const oidc = (name: string) =>
+    `sign_in: { oidc: { issuer: "https://sso.example", client_id: w, name: ${name} } }`;
+  const { live, file, clock } = setUp(oidc('One'));
+  const { provider } = signInTerms(live, clock);
+  const first = provider();
+  expect(first?.name).toBe('One');
+  writeFileSync(file, `${oidc('One')}\napi: { max_recipients: 7 }`);
+  expect(await live.reload()).toEqual([]);
+  expect(live.config.api.maxRecipients).toBe(7);
+  expect(provider()).toBe(first);
+  writeFileSync(file, oidc('Two'));
+  expect(await live.reload()).toEqual([]);
+  expect(provider()?.name).toBe('Two');
+  expect(provider()).not.toBe(first);
+  writeFileSync(file, 'api: { max_recipients: 7 }');
+  expect(await live.reload()).toEqual([]);
+  expect(provider()).toBeNull();
 });

@@ -5,12 +5,13 @@ import { type Loaded, type LoadOptions, loadConfig, type StoredRows } from '../c
 import { serverName } from '../config/names.ts';
 import { afterReload, changedSettings } from '../config/reload.ts';
 import type { Config } from '../config/schema.ts';
-import type { InForce } from '../control/in-force.ts';
+import { type InForce, oidcSettings, sessionLimits } from '../control/in-force.ts';
 import type { GuardSettings } from '../dashboard/guard.ts';
 import type { HealthCheck } from '../domain/health.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import { type CidrSet, parseCidrs } from '../lib/network.ts';
+import { OidcProvider, type OidcSettings } from '../oidc/provider.ts';
 
 /** How often the file, and other nodes' changes, are checked, in ms: changes apply within a second (contract §12). */
 const LOOK_MS = 500;
@@ -218,5 +219,21 @@ export function guardSettings({ config }: LiveConfig): Omit<GuardSettings, 'anyH
     trustedProxies: cidrs(config.webui.trustedProxies),
     allowedHosts: config.webui.allowedHosts,
     hostname: serverName(config),
+  };
+}
+
+/** The terms of signing in, as configured now. */
+export function signInTerms(live: Pick<LiveConfig, 'config' | 'loaded'>, clock: Clock) {
+  let made: { readonly settings: OidcSettings; readonly provider: OidcProvider } | null = null;
+  return {
+    box: () => live.loaded.vault,
+    limits: () => sessionLimits(live.config),
+    /** The same until its own settings change: it remembers what it was told. */
+    provider: () => {
+      const settings = oidcSettings(live.config);
+      if (!isDeepStrictEqual(settings, made?.settings ?? null))
+        made = settings === null ? null : { settings, provider: new OidcProvider(settings, clock) };
+      return made?.provider ?? null;
+    },
   };
 }
