@@ -95,6 +95,20 @@ sign_in:
     await page.getByRole('button', { name: 'Sign in with Example SSO', exact: true }).waitFor();
   });
 
+  test('can be left and come back from: the button can be pressed again', async () => {
+    const page = await open();
+    await page.goto(dashboard.namedUrl);
+    const button = page.getByRole('button', { name: 'Sign in with Example SSO' });
+    // The browser stays on this page, as it would keep it while it shows another.
+    await page.route(`${provider.issuer}/**`, (route) => route.fulfill({ status: 204 }));
+    const asked = page.waitForRequest(`${provider.issuer}/**`);
+    await button.click();
+    await asked;
+    expect(await button.isDisabled()).toBe(true);
+    await page.evaluate("dispatchEvent(new Event('pageshow'))");
+    await expect.poll(() => button.isEnabled()).toBe(true);
+  });
+
   test('may let nobody in, or be away: whoever has a password signs in all the same', async () => {
     const page = await open();
     await page.goto(dashboard.namedUrl);

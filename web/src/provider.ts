@@ -18,8 +18,8 @@ export async function leaveForProvider(): Promise<void> {
   const isOwn = here.length <= 500 && !here.startsWith('//') && location.pathname !== RETURN_PATH;
   const { url } = await sessionCall('provider_begin', { returnTo: isOwn ? here : '/' });
   location.assign(url);
-  // Until the browser has left, the button stays as it is.
-  await new Promise(() => {});
+  // Until the browser has left, the button stays as it is; whoever goes back may be shown this page again.
+  await new Promise((resolve) => addEventListener('pageshow', resolve, { once: true }));
 }
 
 /** Signs in with the answer, once. Rejects with `ApiError`. */
