@@ -1,20 +1,24 @@
-import { lazyRouteComponent, useRouterState } from '@tanstack/react-router';
+import { useQuery } from '@tanstack/react-query';
+import { lazyRouteComponent, useRouter, useRouterState } from '@tanstack/react-router';
 import { type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
+import type { SessionCalls } from '../../src/dashboard/contract.ts';
+import type { ApiError } from './api.ts';
 import { startLive } from './live.ts';
 import { AppShell } from './parts/app-shell.tsx';
 import { Wordmark } from './parts/logo.tsx';
+import { useTitle } from './parts/page.tsx';
 import { Fetched, LoadingState } from './parts/states.tsx';
-import { hasReturned } from './provider.ts';
-import { SessionContext, useSessionView } from './session.tsx';
+import { finishReturn, hasReturned } from './provider.ts';
+import { SessionContext, setSession, useSessionView } from './session.tsx';
 
 // As all pages: when their code could not be fetched, because the network changed meanwhile, everything is loaded anew, once.
 const SignInPage = lazyRouteComponent(() => import('./pages/sign-in/page.tsx'), 'SignInPage');
-const ReturningPage = lazyRouteComponent(() => import('./pages/sign-in/returning.tsx'), 'ReturningPage');
 const SetUpPage = lazyRouteComponent(() => import('./pages/set-up/page.tsx'), 'SetUpPage');
 
 /**
  * Shows pages to those who are signed in, and to others what they can sign in with, at the same address: when they
- * have, they are where they wanted to be. Coming back from an identity provider comes first; a link to choose a password (`/setup#token`) comes before everything.
+ * have, they are where they wanted to be. Who comes back from an identity provider is signed in first. A link to choose
+ * a password (`/setup#token`) comes before all pages.
  */
 export function Gate({ children }: { readonly children: ReactNode }) {
   const view = useSessionView();
@@ -40,9 +44,7 @@ export function Gate({ children }: { readonly children: ReactNode }) {
   if (isReturning)
     return (
       <Outside>
-        <Suspense fallback={<LoadingState lines={3} />}>
-          <ReturningPage onDone={onDone} />
-        </Suspense>
+        <Returning onDone={onDone} />
       </Outside>
     );
   if (view.data.state === 'signed_in' && token === null)
@@ -61,6 +63,31 @@ export function Gate({ children }: { readonly children: ReactNode }) {
         )}
       </Suspense>
     </Outside>
+  );
+}
+
+/** Signs in whoever has come back from the identity provider, and goes on where they wanted to be. */
+function Returning({ onDone }: { readonly onDone: (fault?: Error) => void }) {
+  const router = useRouter();
+  const { data, error } = useQuery<SessionCalls['provider']['answer'], ApiError>({
+    queryKey: ['provider-return'],
+    queryFn: finishReturn,
+    retry: false,
+    staleTime: Number.POSITIVE_INFINITY,
+  });
+  useTitle('Signing you in');
+  useEffect(() => {
+    if (!data && !error) return;
+    if (data) setSession(data.view);
+    // What came back counts once: loading the page again must not try it again.
+    router.history.replace(data?.returnTo ?? '/');
+    onDone(error ?? undefined);
+  }, [data, error, router, onDone]);
+  return (
+    <div className="p-6">
+      <h1 className="text-xl font-semibold tracking-tight">Signing you in</h1>
+      <LoadingState lines={3} />
+    </div>
   );
 }
 

@@ -46,7 +46,9 @@ function NameAndPassword({
   return (
     <>
       <div className="p-6">
-        {view?.signOutUrl && <SignedOutHere name={view.provider?.name} url={view.signOutUrl} />}
+        {view?.provider && view.signOutUrl && (
+          <SignedOutHere name={view.provider.name} url={view.signOutUrl} />
+        )}
         <Form
           act={login}
           initial={{ name: '', password: '' }}
@@ -121,13 +123,7 @@ function ProviderSignIn({
 }
 
 /** Somebody has signed out here, and may still be signed in at the provider: the next one at this machine, too. */
-function SignedOutHere({
-  name = 'the provider',
-  url,
-}: {
-  readonly name?: string | undefined;
-  readonly url: string;
-}) {
+function SignedOutHere({ name, url }: { readonly name: string; readonly url: string }) {
   return (
     <div className="mb-5">
       <Banner level="info" title="You are signed out here">
