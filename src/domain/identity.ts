@@ -71,8 +71,9 @@ function hasAddress(claims: Claims, domains: readonly string[]): boolean {
   return email.includes('@') && domain !== null && domains.some((allowed) => parseDomain(allowed) === domain);
 }
 
-const LONGEST_NAME = 64;
-/** Room behind a name for what tells it from another's. */
+/** Characters of a claim that are read. */
+const MAX_CLAIM = 256;
+/** A name has 64 characters at most: this leaves room for a number behind it. */
 const LONGEST_STEM = 48;
 /** Names that differ by a number. */
 const MAX_NUMBERED = 20;
@@ -85,15 +86,15 @@ export function namesFor(claims: Claims): readonly string[] {
   const stem =
     ['preferred_username', 'email', 'nickname', 'name']
       .map((claim) => nameFrom(claims[claim]))
-      .find(isName) ?? 'user';
+      .find((name) => name !== null) ?? 'user';
   const numbered = Array.from({ length: MAX_NUMBERED }, (_, index) => `${stem}-${index + 2}`);
-  return [stem, ...numbered].filter((name) => name.length <= LONGEST_NAME);
+  return [stem, ...numbered];
 }
 
 function nameFrom(claim: unknown): string | null {
   if (typeof claim !== 'string') return null;
   const plain = claim
-    .slice(0, 4 * LONGEST_NAME)
+    .slice(0, MAX_CLAIM)
     .normalize('NFKD')
     .toLowerCase()
     .replace(/\p{M}/gu, '')
@@ -102,8 +103,4 @@ function nameFrom(claim: unknown): string | null {
     .slice(0, LONGEST_STEM)
     .replace(/[^a-z0-9]+$/, '');
   return plain === '' ? null : plain;
-}
-
-function isName(name: string | null): name is string {
-  return name !== null;
 }
