@@ -19,7 +19,8 @@ export const signInCheck: Check = async ({ loaded, clock }) => {
   const findings: Finding[] = [];
   try {
     await new OidcProvider(settings, clock).look();
-    const returns = `${settings.publicUrl ?? `https://${serverName(config)}:${config.webui.port ?? 8420}`}${RETURN_PATH}`;
+    const at = settings.publicUrl ?? `https://${serverName(config)}:${config.webui.port ?? 8420}`;
+    const returns = new URL(RETURN_PATH, at).href;
     findings.push(ok(NAME, `${settings.issuer} answers. It must know that it may return to ${returns}.`));
   } catch (error) {
     const why = error instanceof ProviderFault ? error.message : String(error);
