@@ -129,7 +129,7 @@ export class OidcProvider implements IdentityProvider {
       const { buildEndSessionUrl } = await library();
       return buildEndSessionUrl(config).href;
     } catch {
-      // Signing out here does not wait for it.
+      // The session here has ended all the same.
       return null;
     }
   }
@@ -291,8 +291,7 @@ async function asFault(
   const causes = causesOf(error);
   const unanswered = causes.find((cause) => cause instanceof NoAnswer);
   if (unanswered !== undefined) return make('away', unanswered.code, unanswered.message);
-  const coded = causes.find((cause): cause is Error & { code: string } => hasCode(cause));
-  const code = coded?.code ?? 'bad_answer';
+  const code = causes.find(hasCode)?.code ?? 'bad_answer';
   return make(AWAY.has(code) ? 'away' : otherwise, code, causes.at(-1)?.message ?? String(error));
 }
 
@@ -303,7 +302,7 @@ function causesOf(error: unknown): Error[] {
   return causes;
 }
 
-function hasCode(error: Error): boolean {
+function hasCode(error: Error): error is Error & { readonly code: string } {
   return 'code' in error && typeof error.code === 'string';
 }
 

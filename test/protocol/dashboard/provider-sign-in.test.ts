@@ -1,6 +1,7 @@
 /** Signing in with an identity provider: who comes in, as what, and what is told when nobody does. */
 import { expect, test } from 'vitest';
 import { CLIENT, type Lies } from '../../peers/hostile-provider.ts';
+import { advanceUntil } from '../smtp-out/rig.ts';
 import { MINUTE } from './access-world.ts';
 import { RULES, startWithProvider } from './provider-world.ts';
 
@@ -139,20 +140,36 @@ test.each<[string, Lies]>([
   expect((await browser().logIn('root')).body).toMatchObject({ state: 'signed_in' });
 });
 
-test('while the provider is away, the page says so, and does not ask it at every press', async () => {
-  const { browser, provider, configure, lastFailure, clock } = await startWithProvider();
+test('while the provider is away, the page says so', async () => {
+  const { browser, provider, lastFailure } = await startWithProvider();
   provider.stop();
-  configure();
   const { status, body } = await browser().call('provider_begin', { returnTo: '/' });
   expect([status, body.code]).toEqual([503, 'provider_failed']);
   expect(body.detail).toContain('use your password');
   expect(lastFailure()?.fields).toMatchObject({ code: 'connect_refused' });
   expect((await browser().session()).body).toMatchObject({ provider: { name: 'Example SSO' } });
-  const asked = provider.seen.length;
-  await browser().call('provider_begin', { returnTo: '/' });
-  expect(provider.seen).toHaveLength(asked);
-  await clock.advance(MINUTE);
-  expect((await browser().call('provider_begin', { returnTo: '/' })).status).toBe(503);
+});
+
+test('a provider that failed is left alone for three seconds, however often the button is pressed', async () => {
+  const { browser, provider, clock } = await startWithProvider();
+  const press = async () => (await browser().call('provider_begin', { returnTo: '/' })).status;
+  provider.lie({ metadata: { issuer: 'https://localhost/realm' } });
+  expect(await press()).toBe(503);
+  provider.lie({});
+  await clock.advance(2999);
+  expect(await press()).toBe(503);
+  expect(provider.seen).toHaveLength(1);
+  await clock.advance(1);
+  expect(await press()).toBe(200);
+});
+
+test('nobody waits longer than ten seconds for a provider that takes the code and says nothing', async () => {
+  const { browser, signIn, clock, lastFailure } = await startWithProvider();
+  const since = clock.mono();
+  const { status, body } = await advanceUntil(clock, 1000, signIn(browser(), { hangs: true }));
+  expect([status, body.code]).toEqual([503, 'provider_failed']);
+  expect(clock.mono() - since).toBeLessThan(15_000);
+  expect(lastFailure()?.fields).toMatchObject({ code: 'timeout_answer' });
 });
 
 test.each<[string, Lies, string]>([
@@ -173,6 +190,13 @@ test.each<[string, Lies, string]>([
   const { status } = await one.call('provider_begin', { returnTo: '/' });
   if (status === 200) expect((await signIn(one, lies)).body.code).toBe('provider_failed');
   expect(lastFailure()?.fields).toMatchObject({ code });
+});
+
+test('a provider whose issuer differs only in how it is written is another one', async () => {
+  const { browser, configure, provider, lastFailure } = await startWithProvider();
+  configure({ issuer: provider.issuer.replace('localhost', 'LOCALHOST') });
+  expect((await browser().call('provider_begin', { returnTo: '/' })).body.code).toBe('provider_failed');
+  expect(lastFailure()?.fields).toMatchObject({ code: 'other_issuer' });
 });
 
 test('a certificate that nobody vouches for, and a file that is not there, stop it', async () => {
