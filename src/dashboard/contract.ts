@@ -23,7 +23,7 @@ export type SessionView =
       readonly passkeys: boolean;
       /** The identity provider that users may sign in with; null: none. */
       readonly provider: ProviderView | null;
-      /** After signing out: where the provider signs out of itself; null: nowhere, or the user is not one of its. */
+      /** After signing out: the URL at which the user can sign out of the provider, too; null: there is none. */
       readonly signOutUrl: string | null;
     }
   /** The password was right; a code of the second factor is needed. */
@@ -57,7 +57,7 @@ export interface SessionUser {
   readonly secondFactor: boolean;
   readonly recoveryCodesLeft: number;
   readonly passkeys: number;
-  /** The identity provider that they sign in with, which has neither password nor passkeys here; null: none. */
+  /** The name of the identity provider that they sign in with; null: they sign in here, by password or passkey. */
   readonly provider: string | null;
   /** The id of the current session. */
   readonly session: string;
