@@ -3,20 +3,14 @@ import type { Clock } from '../lib/clock.ts';
 import { callsOver } from '../transport/providers/calls.ts';
 import { Connections } from '../transport/providers/connections.ts';
 import { systemResolve } from '../transport/providers/dial.ts';
-import type { ProviderTimeouts } from '../transport/providers/limits.ts';
+import { shortTimeouts } from '../transport/providers/limits.ts';
 import { ProviderTrace } from '../transport/providers/trace.ts';
 
 /** How the library reaches a provider: with the time-outs and limits of all our requests, and over few connections. */
 
 const SECOND = 1000;
 /** Somebody waits before a page. */
-const TIMEOUTS: ProviderTimeouts = {
-  connect: 5 * SECOND,
-  tls: 5 * SECOND,
-  send: 10 * SECOND,
-  answer: 10 * SECOND,
-  body: 10 * SECOND,
-};
+const TIMEOUTS = shortTimeouts(5 * SECOND, 10 * SECOND);
 /** Further requests wait for one of them. */
 const MAX_CONNECTIONS = 4;
 /** Statuses whose answers have no body. */
@@ -48,13 +42,7 @@ export function providerFetch({ clock, ca, allowHttp, secrets }: ProviderFetchPa
   // The provider is the operator's choice, and often inside the operator's own network.
   const terms = { allowPrivate: true, resolve: systemResolve, clock, timeouts: TIMEOUTS, ...(ca && { ca }) };
   const connections = new Connections(MAX_CONNECTIONS, terms);
-  const call = callsOver({
-    connections,
-    clock,
-    timeouts: TIMEOUTS,
-    secret: () => secrets,
-    onStale: () => {},
-  });
+  const call = callsOver({ connections, secret: () => secrets });
   return async (url, { method, headers, body, signal }) => {
     if (method !== 'GET' && method !== 'POST') throw new NoAnswer('bad_method', `${method} is not used here`);
     if (!allowHttp && !url.startsWith('https:')) throw new NoAnswer('plain_http', `${url} is not encrypted`);

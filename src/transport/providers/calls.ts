@@ -1,9 +1,7 @@
-import type { Clock } from '../../lib/clock.ts';
 import type { Connection, Connections } from './connections.ts';
 import { hostOf } from './dial.ts';
 import { type Exchanged, exchange, type Passed } from './exchange.ts';
 import { formsOf, plainText } from './judge.ts';
-import type { ProviderTimeouts } from './limits.ts';
 import type { ProviderRequest } from './provider.ts';
 import type { ProviderTrace } from './trace.ts';
 import { abortTrouble, Trouble } from './trouble.ts';
@@ -17,12 +15,10 @@ export type Call = (
 
 export interface CallParts {
   readonly connections: Connections;
-  readonly clock: Clock;
-  readonly timeouts: ProviderTimeouts;
   /** The relay's secrets, which no text may show. */
   readonly secret: () => string | readonly string[];
   /** Called when the server had closed a kept connection and the request was repeated. */
-  readonly onStale: () => void;
+  readonly onStale?: () => void;
 }
 
 /** Makes a relay's calls. */
@@ -32,7 +28,7 @@ export function callsOver(parts: CallParts): Call {
       const first = await callOnce(parts, request, false, trace, signal);
       if (!first.isStale || signal.aborted) return first.exchanged;
       // The server closed it while idle, as servers do, without receiving the whole request.
-      parts.onStale();
+      parts.onStale?.();
       return (await callOnce(parts, request, true, trace, signal)).exchanged;
     } catch (error) {
       if (!(error instanceof Trouble)) throw error;
@@ -42,7 +38,7 @@ export function callsOver(parts: CallParts): Call {
 }
 
 async function callOnce(
-  { connections, clock, timeouts, secret }: CallParts,
+  { connections, secret }: CallParts,
   request: ProviderRequest,
   fresh: boolean,
   trace: ProviderTrace,
@@ -53,6 +49,7 @@ async function callOnce(
   const passed: Passed = { startedAt: null, sentAt: null, answeredAt: null };
   const isReused = connection.requests > 0;
   trace.over(connection.facts, isReused);
+  const { clock, timeouts } = connections.terms;
   const terms = { host: hostOf(url), clock, timeouts };
   const exchanged = await exchangeOver(connection, connections, () =>
     signal.aborted

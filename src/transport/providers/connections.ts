@@ -27,7 +27,8 @@ export interface Connection {
 /** The pool of one relay's connections. */
 export class Connections {
   readonly #max: number;
-  readonly #terms: DialTerms;
+  /** How they are opened, and how long their requests may take. */
+  readonly terms: DialTerms;
   readonly #idle: Connection[] = [];
   readonly #open = new Set<Connection>();
   readonly #waiting = new Set<() => void>();
@@ -37,7 +38,7 @@ export class Connections {
 
   constructor(max: number, terms: DialTerms) {
     this.#max = max;
-    this.#terms = terms;
+    this.terms = terms;
   }
 
   get size(): number {
@@ -56,7 +57,7 @@ export class Connections {
       this.#makeRoom();
       // Imported only here: it loads slowly, and many installations have no HTTP provider.
       const undici = await import('undici');
-      return this.#adopt(undici.Client, origin, await dial(origin, this.#terms, trace, signal));
+      return this.#adopt(undici.Client, origin, await dial(origin, this.terms, trace, signal));
     } catch (error) {
       this.#leave();
       throw error;

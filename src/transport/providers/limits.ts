@@ -19,6 +19,11 @@ export interface ProviderTimeouts {
   readonly body: number;
 }
 
+/** For requests without mail, which are simply made again: for each step of connecting, and for each of the exchange. */
+export function shortTimeouts(connect: number, exchange: number): ProviderTimeouts {
+  return { connect, tls: connect, send: exchange, answer: exchange, body: exchange };
+}
+
 /** Giving up after the last byte makes a message ambiguous: the wait for an answer exceeds any known delay. */
 export const PROVIDER_TIMEOUTS: ProviderTimeouts = {
   connect: 30 * SECOND,

@@ -71,8 +71,8 @@ async function probe(
 ): Promise<void> {
   const connections = new Connections(2, terms);
   const { secret } = settings;
-  const { clock, timeouts } = terms;
-  const call = callsOver({ connections, clock, timeouts, secret: () => secret, onStale: () => {} });
+  const { clock } = terms;
+  const call = callsOver({ connections, secret: () => secret });
   try {
     connections.giveBack(await connections.take(new URL(settings.endpoint), false, trace, signal));
     const token = await tokenOf(provider, call, terms, tell, signal);

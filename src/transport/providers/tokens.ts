@@ -130,13 +130,7 @@ export function smarthostTokens(
   const timeouts = { ...TOKEN_TIMEOUTS, ...some };
   const connections = new Connections(1, { allowPrivate, resolve, clock, timeouts });
   const source = tokenSource(grant, { url, setting: 'token_url', scope });
-  const call = callsOver({
-    connections,
-    clock,
-    timeouts,
-    onStale: () => {},
-    secret: () => source.secrets,
-  });
+  const call = callsOver({ connections, secret: () => source.secrets });
   const tokens = new Tokens({ source, call, clock });
   return {
     get: (signal, tell) => tokens.get(signal, tell),

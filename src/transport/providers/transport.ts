@@ -83,13 +83,7 @@ class ProviderTransport implements Transport {
       timeouts,
     });
     const onStale = () => log.debug('provider.connection_stale', { relay: relay.name });
-    this.#call = callsOver({
-      connections: this.#connections,
-      clock,
-      timeouts,
-      secret: () => settings.secret,
-      onStale,
-    });
+    this.#call = callsOver({ connections: this.#connections, secret: () => settings.secret, onStale });
     const source = provider.tokens;
     this.#tokens = source ? new Tokens({ source, call: this.#call, clock }) : null;
     if (provider.check({ now: clock.wall(), token: '' }) !== null)

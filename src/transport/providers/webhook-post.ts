@@ -8,7 +8,7 @@ import { callsOver } from './calls.ts';
 import { Connections } from './connections.ts';
 import { type Resolve, systemResolve } from './dial.ts';
 import type { Exchanged } from './exchange.ts';
-import type { ProviderTimeouts } from './limits.ts';
+import { shortTimeouts } from './limits.ts';
 import { ProviderTrace } from './trace.ts';
 import { webhookKey } from './webhook.ts';
 
@@ -40,14 +40,8 @@ export interface OutwardPost {
 }
 
 const SECOND = 1000;
-/** Connection and TLS within 10 s. */
-const TIMEOUTS: ProviderTimeouts = {
-  connect: 10 * SECOND,
-  tls: 10 * SECOND,
-  send: 20 * SECOND,
-  answer: 20 * SECOND,
-  body: 20 * SECOND,
-};
+/** All of it together has {@link WHOLE_MS}. */
+const TIMEOUTS = shortTimeouts(10 * SECOND, 20 * SECOND);
 /** For one question to one server, and how often each is asked. */
 const DNS = { timeout: 3 * SECOND, tries: 2 };
 /** For all of it. */
@@ -115,13 +109,7 @@ async function send(
     : (host) => publicAddresses(host, dnsServers?.() ?? null);
   const terms = { allowPrivate, resolve, clock, timeouts: TIMEOUTS };
   const connections = new Connections(1, terms);
-  const call = callsOver({
-    connections,
-    clock,
-    timeouts: TIMEOUTS,
-    secret: () => secrets,
-    onStale: () => {},
-  });
+  const call = callsOver({ connections, secret: () => secrets });
   const request = {
     method: 'POST',
     url,
