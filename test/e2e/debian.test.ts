@@ -122,7 +122,11 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
 
   test('upgraded while mail waits, it runs anew and still has the mail and its settings', async () => {
     const before = await mainPid();
+    // Whoever disabled it wants no start at boot; it runs all the same.
+    await said('systemctl disable waybill');
     await said('dpkg -i /tmp/new.deb');
+    expect((await machine.run('systemctl is-enabled waybill')).stdout).toBe('disabled\n');
+    await said('systemctl enable waybill');
     expect(await said('waybill --version')).toBe(NEW);
     expect(await said('systemctl is-active waybill')).toBe('active');
     expect(await mainPid()).not.toBe(before);
