@@ -1,8 +1,10 @@
 /** Two servers over one PostgreSQL: whatever one of them does, the other knows. */
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import type { SessionCalls } from '../../src/dashboard/contract.ts';
 import { CLEAR_MS } from '../../src/domain/alert.ts';
 import { FORGOTTEN_MS, MISSING_MS } from '../../src/store/cluster.ts';
 import { ask, healthOf } from '../crash/customer.ts';
+import { CLIENT, type HostileProvider, startHostileProvider } from '../peers/hostile-provider.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { SmtpClient } from '../peers/smtp-client.ts';
@@ -20,6 +22,7 @@ const SOON = { timeout: 60_000, interval: 50 };
 describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
   let postgres: Postgres;
   let sink: SmtpSink;
+  let provider: HostileProvider;
   let nodes: Nodes;
   /** Takes mail and sends none. */
   let front: Node;
@@ -33,12 +36,23 @@ describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
   let atBack: Client;
 
   beforeAll(async () => {
-    [postgres, sink] = await Promise.all([Postgres.start(), startSmtpSink()]);
+    [postgres, sink, provider] = await Promise.all([
+      Postgres.start(),
+      startSmtpSink(),
+      startHostileProvider(Date.now),
+    ]);
     nodes = new Nodes(
       postgres.url(),
       SCHEMA,
       `delivery: { default_relay: out }
-relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }]`,
+relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }]
+sign_in:
+  oidc:
+    issuer: ${provider.issuer}
+    client_id: ${CLIENT.id}
+    client_secret: "${CLIENT.secret}"
+    ca_file: ${provider.caFile}
+    roles: [{ group: admins, role: admin }]`,
     );
     front = nodes.add('front', { roles: ['api', 'smtp', 'webui'] });
     front.installation.environment['WAYBILL_ADMIN_PASSWORD'] = PASSWORD;
@@ -51,6 +65,7 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
   }, 60_000);
   afterAll(async () => {
     nodes?.remove();
+    provider?.stop();
     await sink?.close();
     await postgres?.stop();
   });
@@ -138,6 +153,22 @@ relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none
     } finally {
       hints.end();
     }
+  });
+
+  test('a sign-in with a provider that begins at one ends at the other, and only once', async () => {
+    const begun = await Visitor.call(front.server, 'provider_begin', { returnTo: '/queue' });
+    const { url } = begun.body as SessionCalls['provider_begin']['answer'];
+    const request = { search: `?${provider.authorize(url)}` };
+    // To this provider, the answer that is brought again is a new one.
+    const again = { search: `?${provider.authorize(url)}` };
+    expect(await Visitor.call(back.server, 'provider', request, begun.cookie)).toMatchObject({
+      status: 200,
+      body: { returnTo: '/queue', view: { state: 'signed_in', user: { name: 'ann', role: 'admin' } } },
+    });
+    expect(await Visitor.call(front.server, 'provider', again, begun.cookie)).toMatchObject({
+      status: 401,
+      body: { code: 'provider_refused', detail: expect.stringContaining('was used before') },
+    });
   });
 
   test('what one has under way the other shows', async () => {

@@ -2,6 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import { type RequestOptions, request } from 'node:https';
 import { text } from 'node:stream/consumers';
+import type { SessionCalls } from '../../src/dashboard/contract.ts';
 import type { RunningServer } from '../peers/server.ts';
 
 /** See the top of the file. */
@@ -14,11 +15,26 @@ export class Visitor {
 
   /** Signs in by a password. */
   static async signIn(server: RunningServer, name: string, password: string): Promise<Visitor> {
-    const answer = await send(server, '/api/session/login', { method: 'POST' }, { name, password });
-    const [cookie = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
-    if (answer.statusCode !== 200) throw new Error(`${answer.statusCode}: ${await text(answer)}`);
-    answer.resume();
+    const { status, body, cookie } = await Visitor.call(server, 'login', { name, password });
+    if (status !== 200) throw new Error(`${status}: ${JSON.stringify(body)}`);
     return new Visitor(cookie);
+  }
+
+  /** Makes a call of the session, with a cookie if it has one: the answer, and the first cookie that it sets. */
+  static async call(
+    server: RunningServer,
+    name: keyof SessionCalls,
+    request: object,
+    cookie = '',
+  ): Promise<{ readonly status: number | undefined; readonly body: unknown; readonly cookie: string }> {
+    const answer = await send(
+      server,
+      `/api/session/${name}`,
+      { method: 'POST', headers: { cookie } },
+      request,
+    );
+    const [given = ''] = answer.headers['set-cookie']?.[0]?.split(';') ?? [];
+    return { status: answer.statusCode, body: JSON.parse(await text(answer)), cookie: given };
   }
 
   /** Who the server takes them for. */

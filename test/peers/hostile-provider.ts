@@ -1,12 +1,11 @@
 /** An OpenID Connect provider that does as a test says: honest unless it is told a lie. Over TLS, on a free port. */
-import { createHash, createHmac, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { createHash, createHmac, generateKeyPairSync, randomBytes, sign } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { onTestFinished } from 'vitest';
 import { createAuthority, createCertificate } from './certificate.ts';
 
 /** What it does otherwise than it should. */
@@ -38,17 +37,26 @@ interface Asked {
   readonly redirectUri: string;
 }
 
-interface Keys {
-  readonly publicKey: KeyObject;
-  readonly privateKey: KeyObject;
+/** Whose keys they are: its own, its next ones, or a stranger’s. */
+type Owner = 'k1' | 'k2' | 'stranger';
+
+const made = new Map<Owner, ReturnType<typeof makeKeys>>();
+
+/** The same for all tests of a file, and only those that are used: making them takes long. */
+function keysOf(owner: Owner) {
+  const keys = made.get(owner) ?? makeKeys();
+  made.set(owner, keys);
+  return keys;
 }
 
-// Making them takes long.
-const OWN = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const NEXT = generateKeyPairSync('rsa', { modulusLength: 2048 });
-const STRANGERS = generateKeyPairSync('rsa', { modulusLength: 2048 });
+function makeKeys() {
+  return generateKeyPairSync('rsa', { modulusLength: 2048 });
+}
 
-/** Starts one for the test that calls it. `wall`: its clock. */
+/** What {@link startHostileProvider} starts. */
+export type HostileProvider = Awaited<ReturnType<typeof startHostileProvider>>;
+
+/** Starts one; `stop` ends it. `wall`: its clock. */
 export async function startHostileProvider(wall: () => number) {
   const authority = createAuthority();
   const { key, cert } = createCertificate({ hosts: ['localhost', '127.0.0.1'], issuer: authority });
@@ -57,7 +65,7 @@ export async function startHostileProvider(wall: () => number) {
   writeFileSync(caFile, authority.cert);
   const state = {
     lies: {} as Lies,
-    keys: { kid: 'k1', ...(OWN as Keys) },
+    kid: 'k1' as Owner,
     codes: new Map<string, Asked>(),
     /** Paths that were asked for. */
     seen: [] as string[],
@@ -71,13 +79,13 @@ export async function startHostileProvider(wall: () => number) {
   const issuer = `https://localhost:${(server.address() as AddressInfo).port}/realm`;
 
   const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
-    const { lies, keys, accessTokens } = state;
+    const { lies, kid, accessTokens } = state;
     const path = (request.url ?? '').slice('/realm'.length);
     const json = (body: unknown, status = 200) =>
       void response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
     if (path === '/.well-known/openid-configuration')
       return json({ ...metadataOf(issuer), ...lies.metadata });
-    if (path === '/jwks') return json({ keys: [jwkOf(keys)] });
+    if (path === '/jwks') return json({ keys: [jwkOf(kid)] });
     if (path === '/userinfo') {
       const token = (request.headers.authorization ?? '').replace(/^Bearer /, '');
       if (!accessTokens.has(token)) return json({ error: 'invalid_token' }, 401);
@@ -106,7 +114,7 @@ export async function startHostileProvider(wall: () => number) {
   };
 
   const tokenFor = ({ nonce }: Asked): string => {
-    const { lies, keys } = state;
+    const { lies, kid } = state;
     const now = Math.floor(wall() / 1000);
     const claims = {
       iss: issuer,
@@ -119,17 +127,16 @@ export async function startHostileProvider(wall: () => number) {
       groups: ['admins'],
       ...lies.claims,
     };
-    const header = { alg: 'RS256', kid: keys.kid, ...lies.header };
+    const header = { alg: 'RS256', kid, ...lies.header };
     const signed = `${encoded(header)}.${encoded(claims)}`;
-    const whole = `${signed}.${signatureOf(signed, keys, lies.signed ?? 'well')}`;
+    const whole = `${signed}.${signatureOf(signed, kid, lies.signed ?? 'well')}`;
     return lies.token?.(whole) ?? whole;
   };
 
-  onTestFinished(() => {
+  const leave = () => {
     server.closeAllConnections();
     server.close();
-    rmSync(folder, { recursive: true });
-  });
+  };
   return {
     issuer,
     caFile,
@@ -139,11 +146,13 @@ export async function startHostileProvider(wall: () => number) {
     },
     /** Has another key from now on. */
     rollOver: () => {
-      state.keys = { kid: 'k2', ...NEXT };
+      state.kid = 'k2';
     },
+    /** Answers nobody any more. */
+    leave,
     stop: () => {
-      server.closeAllConnections();
-      server.close();
+      leave();
+      rmSync(folder, { recursive: true });
     },
     /** Somebody signs in at the URL that we sent them to: the query with which they come back. */
     authorize: (url: string): URLSearchParams => {
@@ -177,25 +186,21 @@ function metadataOf(issuer: string) {
   };
 }
 
-function jwkOf({ kid, publicKey }: Keys & { readonly kid: string }) {
-  return { ...publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
+function jwkOf(kid: Owner) {
+  return { ...keysOf(kid).publicKey.export({ format: 'jwk' }), kid, use: 'sig', alg: 'RS256' };
 }
 
-function signatureOf(
-  text: string,
-  { publicKey, privateKey }: Keys,
-  how: NonNullable<Lies['signed']>,
-): string {
+function signatureOf(text: string, kid: Owner, how: NonNullable<Lies['signed']>): string {
   const bytes = Buffer.from(text);
   if (how === 'not') return '';
   if (how === 'with the client secret')
     return createHmac('sha256', CLIENT.secret).update(bytes).digest('base64url');
   if (how === 'with the public key') {
-    const pem = publicKey.export({ type: 'spki', format: 'pem' });
+    const pem = keysOf(kid).publicKey.export({ type: 'spki', format: 'pem' });
     return createHmac('sha256', pem).update(bytes).digest('base64url');
   }
-  const key = how === 'by a stranger' ? STRANGERS.privateKey : privateKey;
-  return sign('sha256', bytes, key).toString('base64url');
+  const { privateKey } = keysOf(how === 'by a stranger' ? 'stranger' : kid);
+  return sign('sha256', bytes, privateKey).toString('base64url');
 }
 
 function encoded(value: object): string {

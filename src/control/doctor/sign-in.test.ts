@@ -1,4 +1,4 @@
-import { expect, test } from 'vitest';
+import { expect, onTestFinished, test } from 'vitest';
 import { startHostileProvider } from '../../../test/peers/hostile-provider.ts';
 import { premises } from '../../../test/support/premises.ts';
 import { signInCheck } from './sign-in.ts';
@@ -8,6 +8,7 @@ const ROLES = 'roles: [{ group: admins, role: admin }]';
 /** What is found with these settings of a provider that answers; null: with none. */
 async function look(settings: string | null, caFile: string | null = null) {
   const provider = await startHostileProvider(() => 0);
+  onTestFinished(provider.stop);
   const { issuer } = provider;
   const oidc = `{ issuer: "${issuer}", client_id: waybill, ca_file: ${caFile ?? provider.caFile}, ${settings} }`;
   const signIn = settings === null ? '' : `sign_in: { oidc: ${oidc} }`;

@@ -1,4 +1,5 @@
 /** A dashboard whose users may sign in with an identity provider that does as a test says. */
+import { onTestFinished } from 'vitest';
 import type { AdmissionRules } from '../../../src/domain/identity.ts';
 import { OidcProvider, type OidcSettings } from '../../../src/oidc/provider.ts';
 import { CLIENT, type Lies, startHostileProvider } from '../../peers/hostile-provider.ts';
@@ -20,6 +21,7 @@ export async function startWithProvider(settings: Partial<OidcSettings> = {}) {
   const access = await startAccess();
   await access.addUser('root');
   const provider = await startHostileProvider(() => access.clock.wall());
+  onTestFinished(provider.stop);
   const configure = (changes: Partial<OidcSettings> = {}) => {
     const given: OidcSettings = {
       issuer: provider.issuer,
