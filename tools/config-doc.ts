@@ -164,8 +164,9 @@ function routesSection(): string {
 function settingsSection(section: string): string {
   const keys = SETTING_KEYS.filter((key) => sectionOf(key) === section);
   const rows = keys.map((key) => {
-    const { kind, fallback, applies, meaning }: Setting<unknown> = SETTINGS[key];
-    return `| \`${key}\` | ${code(fallback)} | ${mustBe(kind)} | ${applies} | ${meaning} |\n`;
+    const { kind, fallback, applies, meaning, notStored }: Setting<unknown> = SETTINGS[key];
+    const told = notStored ? `${meaning} Can only be set in the file and the environment.` : meaning;
+    return `| \`${key}\` | ${code(fallback)} | ${mustBe(kind)} | ${applies} | ${told} |\n`;
   });
   return `\n## ${section}\n${SETTINGS_HEAD}${rows.join('')}`;
 }

@@ -54,6 +54,14 @@ export function restart<T>(
   return { kind, fallback, meaning, applies: 'restart', ...marks };
 }
 
+/**
+ * Makes a setting one that only the file and the environment may set: it is needed before the store can be read, or
+ * decides what users who may change settings at run time must not decide.
+ */
+export function outside<T>(row: SettingRow<T>): SettingRow<T> {
+  return { ...row, notStored: true };
+}
+
 /** Puts settings into the group that shows them. */
 export function inGroup<R extends Readonly<Record<string, SettingRow<unknown>>>>(
   group: SettingGroup,

@@ -2,7 +2,7 @@
 
 import { CHALLENGE_KINDS, KEY_TYPES } from '../domain/certificate.ts';
 import { choice, flag, hostname, integer, listOf, mailAddress, orNull, path, port, text } from './kinds.ts';
-import { live, restart, type SettingRow } from './setting.ts';
+import { live, outside, restart } from './setting.ts';
 
 /** What an authority certifies at most, and what it is asked to prove at once. */
 const MAX_NAMES = 100;
@@ -22,29 +22,22 @@ const base64url = text('base64url, as the authority gave it', (raw) => /^[\w-]{1
 
 const keyId = text('an id of up to 200 characters', (raw) => /^[\x21-\x7e]{1,200}$/.test(raw));
 
-/** Decides whom we connect to, and trust. */
-function outside<T>(row: SettingRow<T>): SettingRow<T> & { readonly notStored: true } {
-  return { ...row, notStored: true };
-}
-
 /** The settings of the certificate: the files, or by ACME. */
 export const CERTIFICATE_SETTINGS = {
-  'tls.cert_file': {
-    ...restart(
+  'tls.cert_file': outside(
+    restart(
       orNull(path, 'an uploaded one, else one by ACME or a self-signed one'),
       null,
       'PEM file with the certificate and its chain. null means the uploaded one, else the one ordered by ACME, else a self-signed one that renews itself.',
     ),
-    notStored: true,
-  },
-  'tls.key_file': {
-    ...restart(
+  ),
+  'tls.key_file': outside(
+    restart(
       orNull(path, 'the key of that certificate'),
       null,
       'PEM file with the private key of `tls.cert_file`.',
     ),
-    notStored: true,
-  },
+  ),
   'tls.acme.domains': live(
     listOf(certifiedName, 0, MAX_NAMES),
     [],

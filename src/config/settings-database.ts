@@ -1,5 +1,5 @@
 import { choice, integer, listOf, orNull, path, text } from './kinds.ts';
-import { restart, type SettingRow } from './setting.ts';
+import { outside, restart } from './setting.ts';
 
 /** The roles of a node. */
 export const ROLES = ['api', 'smtp', 'delivery', 'webui'] as const;
@@ -89,8 +89,3 @@ export const DATABASE_SETTINGS = {
     ),
   ),
 };
-
-/** A setting needed before the store can be read cannot be stored there. */
-function outside<T>(setting: SettingRow<T>): SettingRow<T> {
-  return { ...setting, notStored: true };
-}

@@ -2,7 +2,7 @@ import { ROLES } from '../domain/account.ts';
 import type { GroupRole } from '../domain/identity.ts';
 import { choice, flag, integer, listOf, mailDomain, orNull, path, publicUrl, text } from './kinds.ts';
 import { type RowValues, rowField, rowsOf } from './rows.ts';
-import { live, type SettingRow } from './setting.ts';
+import { live, outside } from './setting.ts';
 
 /** How users sign in to the dashboard, and for how long; `sign_in.oidc` is the identity provider that they may use. */
 
@@ -144,13 +144,4 @@ export const SIGN_IN_SETTINGS = {
 
 function isLine(raw: string, max: number): boolean {
   return raw.length <= max && /^[^\p{Cc}\p{Zl}\p{Zp}]+$/u.test(raw) && raw.trim() === raw;
-}
-
-/** Not among the stored settings: who may change those at run time must not choose who becomes administrator. */
-function outside<T>(row: SettingRow<T>): SettingRow<T> {
-  return {
-    ...row,
-    meaning: `${row.meaning} Can only be set in the file and the environment.`,
-    notStored: true,
-  };
 }

@@ -1,7 +1,7 @@
 import { isWebhookType, type WebhookEndpoint } from '../domain/webhook.ts';
 import { flag, listOf, path, text, webUrl } from './kinds.ts';
 import { type RowValues, rowField, rowsOf } from './rows.ts';
-import { live } from './setting.ts';
+import { live, outside } from './setting.ts';
 
 /** `webhooks`: endpoints that stand in the configuration file, and what endpoints may be. */
 
@@ -86,24 +86,22 @@ const endpoints = rowsOf(WEBHOOK_FIELDS, {
 
 /** The settings of webhooks. */
 export const WEBHOOK_SETTINGS = {
-  'webhooks.endpoints': {
-    ...live(
+  'webhooks.endpoints': outside(
+    live(
       endpoints,
       [],
-      'Endpoints of webhooks that are changed in the file alone; see [webhooks.endpoints](#webhooksendpoints). Can only be set in the file and the environment.',
+      'Endpoints of webhooks that are changed in the file alone; see [webhooks.endpoints](#webhooksendpoints).',
     ),
-    notStored: true,
-  },
-  'webhooks.private_urls': {
-    ...live(
+  ),
+  'webhooks.private_urls': outside(
+    live(
       listOf(
         text('a URL such as http://10.0.0.5:8080/waybill, or * for any', (raw) => {
           return raw === ANY_URL || webUrl.read(raw) !== undefined;
         }),
       ),
       [],
-      'URLs of webhooks that may lead to private and loopback addresses, and over plain HTTP, each in full. Can only be set in the file and the environment.',
+      'URLs of webhooks that may lead to private and loopback addresses, and over plain HTTP, each in full.',
     ),
-    notStored: true,
-  },
+  ),
 };

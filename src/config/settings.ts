@@ -19,7 +19,7 @@ import {
   publicUrl,
   text,
 } from './kinds.ts';
-import { inGroup, live, restart } from './setting.ts';
+import { inGroup, live, outside, restart } from './setting.ts';
 import { API_SETTINGS } from './settings-api.ts';
 import { CERTIFICATE_SETTINGS } from './settings-certificate.ts';
 import { DATABASE_SETTINGS } from './settings-database.ts';
@@ -169,14 +169,13 @@ export const SETTINGS = {
       'retry',
       'What to do when a connection ends after the final dot, so that the next hop may have the message: retry (a second copy is possible), or hold it until an operator decides.',
     ),
-    'delivery.private_relays': {
-      ...live(
+    'delivery.private_relays': outside(
+      live(
         listOf(relayName),
         [],
-        'Stored relays that may connect to private and loopback addresses, and over plain HTTP (with type `smtp`: to link-local ones, such as 169.254.169.254); for relays of the file `allow_private` does this. Can only be set in the file and the environment.',
+        'Stored relays that may connect to private and loopback addresses, and over plain HTTP (with type `smtp`: to link-local ones, such as 169.254.169.254); for relays of the file `allow_private` does this.',
       ),
-      notStored: true,
-    },
+    ),
     ...WEBHOOK_SETTINGS,
     'delivery.report_relay': live(
       orNull(relayName, 'the relay that routing chooses'),
@@ -345,22 +344,20 @@ export const SETTINGS = {
   }),
   ...inGroup('certificate', CERTIFICATE_SETTINGS),
   ...inGroup('security', {
-    'secrets.key_file': {
-      ...live(
+    'secrets.key_file': outside(
+      live(
         orNull(path, 'secret.key in the data directory'),
         null,
         'File with the key that encrypts stored passwords. null means `secret.key` in the data directory, made at first start.',
       ),
-      notStored: true,
-    },
-    'secrets.encrypt_contents': {
-      ...restart(
+    ),
+    'secrets.encrypt_contents': outside(
+      restart(
         flag,
         false,
         'Whether new mail is encrypted where its contents are stored, with keys that only `secrets.key_file` opens. What was stored before stays as it is, and is read either way. See docs/encryption.md.',
       ),
-      notStored: true,
-    },
+    ),
   }),
   ...inGroup('server', DATABASE_SETTINGS),
 };
