@@ -180,16 +180,20 @@ function changedTopics(before: ReadonlyMap<string, Counts>, now: ReadonlyMap<str
   return [...changed];
 }
 
-type Parts = Pick<ListenerParts, 'reception' | 'notes' | 'live' | 'storage' | 'version' | 'log' | 'dev'>;
+type Parts = Pick<
+  ListenerParts,
+  'reception' | 'events' | 'notes' | 'live' | 'storage' | 'version' | 'log' | 'dev'
+>;
 
 const HOST_KEY = 'webui.allowed_hosts';
 const MAX_HOSTS = 100;
 
 /** Receives the users of the dashboard. `bound` is read at every request. */
 function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
-  const { reception, notes, live, version, dev } = parts;
+  const { reception, events, notes, live, version, dev } = parts;
   return createVisitors({
     reception,
+    events,
     resident: dev?.resident ?? null,
     version,
     instance: notes.instance,

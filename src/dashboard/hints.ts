@@ -34,6 +34,7 @@ const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   guarded: ['health'],
   alert: ['alerts', 'health'],
   alert_told: ['alerts'],
+  signed_in: [],
   operated: ['activity'],
   fault: ['health'],
 };

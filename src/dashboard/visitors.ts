@@ -7,6 +7,7 @@ import { clientAddress, type Exchange } from '../http/exchange.ts';
 import { Problem } from '../http/problem.ts';
 import { Budget } from '../lib/budget.ts';
 import { type CidrSet, sourceGroup } from '../lib/network.ts';
+import type { Event, Events } from '../observe/events.ts';
 import { readJson } from './calls.ts';
 import type { CallName, SessionCalls } from './contract.ts';
 import {
@@ -37,6 +38,7 @@ export interface Visitors {
 
 export interface VisitorsOptions extends CallDeps, Surroundings {
   readonly reception: Reception;
+  readonly events: Pick<Events, 'emit'>;
   /** Identifies this installation in its cookie: letters and digits. */
   readonly instance: string;
   /** `webui.trusted_proxies` */
@@ -78,6 +80,18 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
   users_full: 409,
 };
 
+type SignIn = Extract<Event, { type: 'signed_in' }>;
+
+/** The calls of a sign-in, by its way. One that only begins it ends it when it is refused. */
+const WAYS: { readonly [Name in CallName]?: SignIn['way'] } = {
+  login: 'password',
+  second_factor: 'password',
+  passkey_begin: 'passkey',
+  passkey: 'passkey',
+  provider_begin: 'provider',
+  provider: 'provider',
+};
+
 /** The users of the dashboard, by the session in a cookie. */
 export function createVisitors(options: VisitorsOptions): Visitors {
   const { reception, trustedProxies, resident } = options;
@@ -112,7 +126,9 @@ export function createVisitors(options: VisitorsOptions): Visitors {
       caller: Caller,
       deps: CallDeps,
     ) => Promise<CallResult<SessionCalls[Name]['answer']>>;
-    const result = await asProblems(call(request, caller, options));
+    const way = WAYS[name];
+    const done = call(request, caller, options);
+    const result = await asProblems(way === undefined ? done : counted(way, done, options));
     await respond(exchange, result, () => findOf(exchange, token));
   };
 
@@ -191,6 +207,25 @@ function placeOf(exchange: Exchange): Place {
     host: hostOf(exchange),
     origin: new URL(`${exchange.secure ? 'https' : 'http'}://${host}`).origin,
   };
+}
+
+/** Tells how a sign-in ends; one that still waits for a code, or for the provider, has not ended. */
+async function counted<Answer>(
+  way: SignIn['way'],
+  call: Promise<CallResult<Answer>>,
+  { events }: Pick<VisitorsOptions, 'events'>,
+): Promise<CallResult<Answer>> {
+  try {
+    const result = await call;
+    const isIn = 'opened' in result && result.opened.session.stage === 'full';
+    if (isIn) events.emit({ type: 'signed_in', way, result: 'done' });
+    return result;
+  } catch (error) {
+    const status = error instanceof AccountRefusal ? STATUSES[error.code] : 503;
+    const result = status === 429 ? 'slowed' : status === 503 ? 'failed' : 'refused';
+    events.emit({ type: 'signed_in', way, result });
+    throw error;
+  }
 }
 
 async function asProblems<T>(done: Promise<T>): Promise<T> {

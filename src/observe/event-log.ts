@@ -63,6 +63,8 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
     else log.warn('alert.not_told', { alert, channel, message: error });
   },
   // Recorded elsewhere, with the actor.
+  // The reception logs it, with what is known of who it was.
+  signed_in: () => {},
   operated: () => {},
   fault: ({ code, message }, log) => log.error('service.fault', { code, message }),
 };

@@ -6,6 +6,12 @@ import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { SuppressionReason } from '../domain/suppression.ts';
 import type { ToldResult } from '../store/telling.ts';
 
+/** The ways to sign in to the dashboard; a code of the second factor is the end of one by password. */
+export const SIGN_IN_WAYS = ['password', 'passkey', 'provider'] as const;
+
+/** What a sign-in comes to. `slowed`: nothing was tried after too many tries; `failed`: it could not be tried. */
+export const SIGN_IN_RESULTS = ['done', 'refused', 'slowed', 'failed'] as const;
+
 /** What a try to tell an endpoint of an event comes to. */
 export const WEBHOOK_RESULTS = ['delivered', 'failed'] as const;
 
@@ -184,6 +190,12 @@ export type Event =
       readonly alert: string;
       readonly channel: string;
       readonly error: string | null;
+    }
+  /** Somebody signed in to the dashboard, or was not let in. */
+  | {
+      readonly type: 'signed_in';
+      readonly way: (typeof SIGN_IN_WAYS)[number];
+      readonly result: (typeof SIGN_IN_RESULTS)[number];
     }
   /** An operation that may have changed something has finished. */
   | { readonly type: 'operated'; readonly operation: string }

@@ -6,7 +6,7 @@
 import { DMARC_VERDICTS } from '../domain/dmarc-report.ts';
 import { BOUNCE_TYPES, FEEDBACK_KINDS } from '../domain/feedback.ts';
 import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
-import { WEBHOOK_RESULTS } from './events.ts';
+import { SIGN_IN_RESULTS, SIGN_IN_WAYS, WEBHOOK_RESULTS } from './events.ts';
 
 /** A series' name, kind, meaning and labels. */
 export interface MetricDeclaration {
@@ -79,6 +79,11 @@ export const METRICS = {
   svc_suppressed_total: counter('Recipients that got no mail because they are on the suppression list.', {
     reason: SUPPRESSION_REASONS.join(', '),
   }),
+
+  svc_sign_ins_total: counter(
+    'How sign-ins to the dashboard of this process ended: done, refused, slowed (not tried, after too many tries), failed (something that it takes could not be used). With a second factor, one by password ends with the code.',
+    { way: SIGN_IN_WAYS.join(', '), result: SIGN_IN_RESULTS.join(', ') },
+  ),
 
   svc_smtp_connections: gauge('Open connections to the SMTP listener of this process.'),
   svc_bytes_in_flight: gauge(

@@ -86,6 +86,7 @@ test('events are counted by source and by what an attempt did for each recipient
   events.emit({ ...told, kind: 'complaint', verdict: 'unmatched' });
   const stopped = { address: 'a@x.org', reason: 'complaint' } as const;
   events.emit({ type: 'suppressed', messageId: 'msg_1', recipients: [stopped, stopped] });
+  events.emit({ type: 'signed_in', way: 'passkey', result: 'refused' });
   stop();
   events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count: 3 });
   expect(counters.accepted).toEqual({ api: 1, smtp: 1, cli: 0 });
@@ -106,6 +107,7 @@ test('events are counted by source and by what an attempt did for each recipient
   ]);
   expect(counters.complaints.samples()).toEqual([{ labels: { relay: 'aws' }, value: 1 }]);
   expect(counters.suppressed).toMatchObject({ complaint: 2, hard_bounce: 0 });
+  expect(counters.signIns).toMatchObject({ password: { refused: 0 }, passkey: { refused: 1, done: 0 } });
   expect(counters.attemptDuration.sum).toBe(1.5);
 });
 

@@ -5,7 +5,14 @@ import { SUPPRESSION_REASONS } from '../domain/suppression.ts';
 import type { Clock } from '../lib/clock.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Figures } from '../store/views.ts';
-import { type Event, type Events, type Unsubscribe, WEBHOOK_RESULTS } from './events.ts';
+import {
+  type Event,
+  type Events,
+  SIGN_IN_RESULTS,
+  SIGN_IN_WAYS,
+  type Unsubscribe,
+  WEBHOOK_RESULTS,
+} from './events.ts';
 import type { HealthSnapshot } from './health.ts';
 import type { RelayStatus } from './health-report.ts';
 import { type HistogramSample, type MetricValues, renderExposition, type Sample } from './metric-table.ts';
@@ -136,6 +143,9 @@ function countedValues(counters: Counters, flushes: FlushCounts) {
     svc_bounces_total: counters.bounces.samples(),
     svc_complaints_total: counters.complaints.samples(),
     svc_suppressed_total: byLabel('reason', SUPPRESSION_REASONS, counters.suppressed),
+    svc_sign_ins_total: SIGN_IN_WAYS.flatMap((way) =>
+      SIGN_IN_RESULTS.map((result) => ({ labels: { way, result }, value: counters.signIns[way][result] })),
+    ),
     svc_store_commits_total: single(flushes.storeCommits),
     svc_spool_flushes_total: single(flushes.spoolFlushes),
   } satisfies Partial<MetricValues>;
@@ -220,6 +230,11 @@ export class Counters {
   readonly dmarcReports = zeroes(DMARC_VERDICTS);
   readonly webhookTries = zeroes(WEBHOOK_RESULTS);
   webhooksPending = 0;
+  readonly signIns = {
+    password: zeroes(SIGN_IN_RESULTS),
+    passkey: zeroes(SIGN_IN_RESULTS),
+    provider: zeroes(SIGN_IN_RESULTS),
+  };
   /** In seconds. */
   readonly acceptDuration = new Histogram(ACCEPT_BOUNDS);
   /** In seconds. */
@@ -268,6 +283,9 @@ export class Counters {
         break;
       case 'webhooks_pending':
         this.webhooksPending = event.count;
+        break;
+      case 'signed_in':
+        this.signIns[event.way][event.result]++;
         break;
       case 'suppressed':
         for (const { reason } of event.recipients) this.suppressed[reason]++;

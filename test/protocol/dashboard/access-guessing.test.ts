@@ -7,7 +7,7 @@ const STRANGER = '203.0.113.66';
 const WRONG = 'a wrong password';
 
 test('a stranger’s sixth wrong password waits, and the owner signs in from elsewhere meanwhile', async () => {
-  const { addUser, browser, clock } = await startAccess();
+  const { addUser, browser, clock, signIns } = await startAccess();
   await addUser('ann');
   const stranger = browser(STRANGER);
   for (let i = 0; i < 5; i++)
@@ -23,6 +23,8 @@ test('a stranger’s sixth wrong password waits, and the owner signs in from els
   expect((await browser('192.0.2.7').logIn('ann')).status).toBe(200);
   await clock.advance(1000);
   expect((await stranger.logIn('ann')).status).toBe(200);
+  const results = [...Array(5).fill('refused'), 'slowed', 'slowed', 'done', 'done'];
+  expect(signIns).toEqual(results.map((result) => `password ${result}`));
 });
 
 test('many sources that try at one account leave its owner a try', async () => {
@@ -78,9 +80,10 @@ test('the log has no name that was tried; the journal has that of a user there i
 });
 
 test('after a second factor is taken up, the password alone opens nothing', async () => {
-  const { addUser, browser, clock } = await startAccess();
+  const { addUser, browser, clock, signIns } = await startAccess();
   await addUser('ann');
   const secret = await takeUp(browser(), clock.wall());
+  expect(signIns.splice(0)).toEqual(['password done']);
   const one = browser();
   expect((await one.logIn('ann')).body).toEqual({ state: 'second_factor' });
   const half = one.cookie;
@@ -94,6 +97,8 @@ test('after a second factor is taken up, the password alone opens nothing', asyn
   const code = codeOf(secret, clock.wall());
   expect((await one.call('second_factor', { code })).body.state).toBe('signed_in');
   expect(one.cookie).not.toBe(half);
+  // A password that still waits for its code is not counted.
+  expect(signIns).toEqual(['password refused', 'password done']);
   // Nor is it good for anybody else who saw it.
   const thief = browser(STRANGER);
   await thief.logIn('ann');

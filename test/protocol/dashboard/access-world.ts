@@ -11,6 +11,7 @@ import type { SessionCalls, SessionView } from '../../../src/dashboard/contract.
 import { createVisitors } from '../../../src/dashboard/visitors.ts';
 import type { Role } from '../../../src/domain/account.ts';
 import { seededRandom, systemRandom } from '../../../src/lib/random.ts';
+import { Events } from '../../../src/observe/events.ts';
 import type { JournalEntry } from '../../../src/store/journal.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { inShape } from '../../support/in-shape.ts';
@@ -55,8 +56,14 @@ export async function startAccess(epoch?: number) {
     provider: () => state.provider,
     passwords: new Passwords(seededRandom(1), CHEAP),
   });
+  const events = new Events();
+  const signIns: string[] = [];
+  events.on((event) => {
+    if (event.type === 'signed_in') signIns.push(`${event.way} ${event.result}`);
+  });
   const visitors = createVisitors({
     reception,
+    events,
     resident: null,
     version: '1.0.0',
     instance: INSTANCE,
@@ -95,6 +102,8 @@ export async function startAccess(epoch?: number) {
     accounts,
     state,
     logged,
+    /** How sign-ins have ended so far, as they are counted. */
+    signIns,
     dashboard,
     /** Somebody's browser, without cookies. */
     browser: (source = '192.0.2.7') => new Browser(dashboard.port, dashboard.certificate(), source),

@@ -35,7 +35,7 @@ async function signIn(one: Browser, passkey: Passkey, origin: string, lies?: Lie
 }
 
 test('a passkey signs in without name, password and code, and the activity says so', async () => {
-  const { accounts, browser, journal, origin, signedIn } = await startByName();
+  const { accounts, browser, journal, origin, signedIn, signIns } = await startByName();
   const ann = await signedIn('ann');
   expect((await browser().session()).body).toEqual({ ...ANONYMOUS, passkeys: false });
   const { passkey, reply } = await addPasskey(ann, origin);
@@ -47,6 +47,7 @@ test('a passkey signs in without name, password and code, and the activity says 
     state: 'signed_in',
     user: { name: 'ann', role: 'admin' },
   });
+  expect(signIns).toEqual(['password done', 'passkey done']);
   expect((await other.operation('users', {})).body).toMatchObject([{ name: 'ann', passkeys: 1 }]);
   expect((await other.call('passkeys', {})).body).toMatchObject([
     { id: passkey.id, label: 'Laptop', host: 'localhost', lastUsedAt: expect.any(String) },

@@ -6,7 +6,7 @@ import { MINUTE } from './access-world.ts';
 import { RULES, startWithProvider } from './provider-world.ts';
 
 test('somebody whom the provider vouches for comes in, with the role of their group', async () => {
-  const { browser, signIn, begin, accounts, journal, provider, clock } = await startWithProvider();
+  const { browser, signIn, begin, accounts, journal, provider, clock, signIns } = await startWithProvider();
   const ann = browser();
   expect((await ann.session()).body).toEqual({
     state: 'anonymous',
@@ -31,6 +31,8 @@ test('somebody whom the provider vouches for comes in, with the role of their gr
     view: { state: 'signed_in', user: { name: 'ann', role: 'admin', provider: 'Example SSO' } },
   });
   expect(ann.kept).toBeNull();
+  // That somebody left for the provider is not counted.
+  expect(signIns).toEqual(['provider done']);
   expect((await ann.operation('users', {})).status).toBe(200);
   expect(await accounts.user('ann', clock.wall())).toMatchObject({
     provider: { issuer: provider.issuer, subject: 'ann-1' },
@@ -141,11 +143,12 @@ test.each<[string, Lies]>([
 });
 
 test('while the provider is away, the page says so', async () => {
-  const { browser, provider, lastFailure } = await startWithProvider();
+  const { browser, provider, lastFailure, signIns } = await startWithProvider();
   provider.leave();
   const { status, body } = await browser().call('provider_begin', { returnTo: '/' });
   expect([status, body.code]).toEqual([503, 'provider_failed']);
   expect(body.detail).toContain('use your password');
+  expect(signIns).toEqual(['provider failed']);
   expect(lastFailure()?.fields).toMatchObject({ code: 'connect_refused' });
   expect((await browser().session()).body).toMatchObject({ provider: { name: 'Example SSO' } });
 });

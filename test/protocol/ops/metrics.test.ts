@@ -62,6 +62,7 @@ async function scrape(setup: Parameters<typeof startDashboard>[0] = {}): Promise
   events.emit({ type: 'told', ...told, ...about, kind: 'complaint', bounce: null });
   const recipients = [{ address: 'joe@example.com', reason: 'complaint' }] as const;
   events.emit({ type: 'suppressed', messageId: 'msg_1', recipients });
+  events.emit({ type: 'signed_in', way: 'provider', result: 'failed' });
   counters.acceptDuration.observe(60);
   const { status, headers, body } = await server.ask({ path: '/metrics' });
   expect(status).toBe(200);
