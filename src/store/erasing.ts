@@ -50,8 +50,10 @@ export interface ErasureProgress {
   readonly after: string | null;
   /** Rows that were rewritten, or removed, by table. */
   readonly changed: Readonly<Record<string, number>>;
-  /** Messages to the person that were still being sent when they were last looked for. */
+  /** Messages that say something of the person and were not final when they were last looked for. */
   readonly waiting: number;
+  /** All tables were walked, but for those messages. */
+  readonly isRest: boolean;
   /** Segments that held contents of erased messages. */
   readonly segments: readonly number[];
   /** Not before (wall ms): it waits for messages to end, or for room. */
@@ -66,6 +68,7 @@ export const BEGINNING: ErasureProgress = {
   after: null,
   changed: {},
   waiting: 0,
+  isRest: false,
   segments: [],
   notBefore: 0,
   trouble: null,
@@ -115,21 +118,31 @@ export function changedBy(progress: ErasureProgress, { changed, segments }: Eras
   };
 }
 
-/** How far it has come after a slice. Messages that are not final are waited for before anything else is looked at. */
+/**
+ * How far it has come after a slice. Messages that are not final hold nothing else up; once everything else was walked,
+ * they are waited for, and then all of it is walked again, since they go on to be told of meanwhile.
+ */
 export function advancedBy(before: ErasureProgress, slice: ErasedSlice, now: number): ErasureProgress {
   const waiting = before.waiting + slice.open.length;
   const progress = { ...changedBy(before, slice), after: slice.after, waiting };
   if (slice.after !== null) return progress;
-  if (waiting === 0)
-    return { ...progress, step: ERASING_STEPS[ERASING_STEPS.indexOf(before.step) + 1] ?? 'spool' };
+  const next = ERASING_STEPS[ERASING_STEPS.indexOf(before.step) + 1];
+  if (waiting === 0 || (next !== undefined && !before.isRest)) return { ...progress, step: next ?? 'spool' };
   // From the first message on, and counted anew.
-  return { ...progress, waiting: 0, notBefore: now + OPEN_AGAIN_MS, trouble: waitingWords(waiting) };
+  return {
+    ...progress,
+    step: 'messages',
+    waiting: 0,
+    isRest: true,
+    notBefore: now + OPEN_AGAIN_MS,
+    trouble: waitingWords(waiting),
+  };
 }
 
 function waitingWords(count: number): string {
-  return count === 1
-    ? 'A message that also concerns others is still being sent.'
-    : `${count} messages that also concern others are still being sent.`;
+  const [messages, are] =
+    count === 1 ? ['A message that concerns', 'is'] : [`${count} messages that concern`, 'are'];
+  return `${messages} others, too, ${are} not sent yet; what else the records say of the person is erased.`;
 }
 
 /** See `Store.erase`. */
