@@ -1,6 +1,7 @@
 /** The package as npm packs it, installed in a folder. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
 
@@ -45,8 +46,21 @@ export function packageJson(): PackageJson {
   return JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as PackageJson;
 }
 
-/** Packs this tree into `folder`; gives the tarball. Built in a copy, so that tests do not meet in one `dist`. */
+/** The tarball of this tree, once it is asked for: what costs most of a minute is done once for all files of tests. */
+let packed: Promise<string> | null = null;
+
+/** Packs this tree into `folder`; gives the tarball. */
 export async function packTree(folder: string): Promise<string> {
+  packed ??= pack();
+  const tarball = join(folder, `waybill-${packageJson().version}.tgz`);
+  cpSync(await packed, tarball);
+  return tarball;
+}
+
+/** Builds in a copy, so that tests do not meet in one `dist`. */
+async function pack(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'waybill-packed-'));
+  process.once('exit', () => rmSync(folder, { recursive: true }));
   const copy = join(folder, 'tree');
   for (const name of [...SOURCES, ...DOCUMENTS])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
