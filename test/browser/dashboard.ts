@@ -1,11 +1,11 @@
 /** The dashboard in a real browser, over a real server: what the tests of pages begin with. */
 import { type Browser, type BrowserContext, chromium, type Page } from 'playwright-core';
 import { Client, createKey } from '../e2e/service.ts';
-import { locate } from '../peers/need.ts';
+import { BROWSER, locate } from '../peers/need.ts';
 import { Installation, type RunningServer } from '../peers/server.ts';
 
 /** Programs without which these tests cannot run. */
-export const NEEDED = ['chromium'];
+export const NEEDED = [BROWSER];
 
 /** Nothing on a page takes longer; machines may have other work. */
 const PATIENCE_MS = 60_000;
@@ -33,9 +33,9 @@ export interface Look {
 export const HOST_NAME = 'mail.waybill.test';
 
 /** Starts a browser. */
-export async function launchBrowser(): Promise<Browser> {
+export async function launchBrowser(program = BROWSER): Promise<Browser> {
   return await chromium.launch({
-    executablePath: locate('chromium') ?? 'chromium',
+    executablePath: locate(program) ?? program,
     args: [
       '--no-sandbox',
       '--disable-dev-shm-usage',
@@ -64,11 +64,11 @@ export class Dashboard {
   }
 
   /** Starts a server and a browser. */
-  static async start(configuration = CAPTURING): Promise<Dashboard> {
+  static async start(configuration = CAPTURING, program = BROWSER): Promise<Dashboard> {
     const installation = new Installation(configuration);
     try {
       const server = await installation.start();
-      return new Dashboard(installation, server, await launchBrowser());
+      return new Dashboard(installation, server, await launchBrowser(program));
     } catch (error) {
       installation.remove();
       throw error;

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { Inbox } from '../../src/client/testing/inbox.ts';
-import { describeIf, locate } from '../peers/need.ts';
+import { BROWSER, describeIf, describeWith, locate } from '../peers/need.ts';
 import type { CommandEnd } from '../peers/server.ts';
 import { installPackage, linkPackage, ownEnvironment } from '../support/package.ts';
 import { recipesIn, works } from '../support/recipes.ts';
@@ -168,7 +168,7 @@ console.log(JSON.stringify([tasks.event, await tasks.mail({ to: 'joe@example.com
   expect(JSON.parse(ended.stdout)).toMatchObject(['task', { to: ['joe@example.com'], codes: ['135790'] }]);
 });
 
-describeIf(locate('chromium') !== null, 'chromium', 'Playwright', () => {
+describeWith([BROWSER], 'Playwright', () => {
   test('runs it', async () => {
     const place = workplace({
       'sign-up.spec.ts': recipe('playwright'),
@@ -176,7 +176,7 @@ describeIf(locate('chromium') !== null, 'chromium', 'Playwright', () => {
 import { serve } from './shop.mjs';
 const { address } = process.env.SHOP ? { address: process.env.SHOP } : await serve();
 process.env.SHOP = address;
-const launchOptions = { executablePath: '${locate('chromium')}', args: ['--no-sandbox'] };
+const launchOptions = { executablePath: '${locate(BROWSER)}', args: ['--no-sandbox'] };
 export default { workers: 1, reporter: 'line', use: { baseURL: address, launchOptions } };
 `,
     });
