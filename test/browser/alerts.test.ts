@@ -4,6 +4,7 @@ import { describeWith } from '../peers/need.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { endReceivers, receiver } from '../peers/webhook-receiver.ts';
 import { Dashboard, NEEDED } from './dashboard.ts';
+import { faultsByAxe, tooWide } from './looks.ts';
 
 /** Alerts: from a page on which nothing is wrong to one that fired, was told, and is over. */
 
@@ -91,8 +92,23 @@ relays:
     await drawer.getByText('The relay out has had 2 of the 10 recipients').waitFor();
     await drawer.getByText('was told that it fires').waitFor();
     expect(told.at(-1)).toMatchObject({ type: 'alert.fired', data: { rule: 'quota' } });
+    await everybodyCanReadIt();
     await page.keyboard.press('Escape');
+    await drawer.waitFor({ state: 'detached' });
+    await everybodyCanReadIt();
   });
+
+  /** In light and wide, and in dark on a phone. */
+  const everybodyCanReadIt = async () => {
+    expect(await faultsByAxe(page)).toEqual([]);
+    await page.emulateMedia({ colorScheme: 'dark' });
+    const size = page.viewportSize() ?? { width: 1280, height: 720 };
+    await page.setViewportSize({ width: 390, height: 844 });
+    await expect.poll(() => tooWide(page)).toEqual([]);
+    expect(await faultsByAxe(page)).toEqual([]);
+    await page.setViewportSize(size);
+    await page.emulateMedia({ colorScheme: 'light' });
+  };
 
   test('are silenced for a while, and over where nothing is watched any more', async () => {
     await page.getByRole('button', { name: 'Silence' }).click();

@@ -1,5 +1,9 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import type { Page } from 'playwright-core';
 import type { LookedAt } from './pages.ts';
+
+const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 /** Goes to a page and waits until it has said all it has to say. */
 export async function visit(page: Page, { path, heading }: LookedAt): Promise<void> {
@@ -24,4 +28,38 @@ export async function tooWide(page: Page): Promise<readonly string[]> {
       .slice(0, 5)
       .map((element) => element.outerHTML.slice(0, 120));
   })()`);
+}
+
+/** A finding of axe. */
+interface Violation {
+  readonly id: string;
+  readonly impact: string;
+  readonly nodes: readonly { readonly html: string; readonly failureSummary: string }[];
+}
+
+/** What axe finds serious on a page. It runs outside of the page's own world, whose policy would refuse it. */
+export async function faultsByAxe(page: Page): Promise<readonly string[]> {
+  const session = await page.context().newCDPSession(page);
+  try {
+    const { frameTree } = await session.send('Page.getFrameTree');
+    const { executionContextId: contextId } = await session.send('Page.createIsolatedWorld', {
+      frameId: frameTree.frame.id,
+    });
+    await session.send('Runtime.evaluate', { contextId, expression: AXE });
+    const { result, exceptionDetails } = await session.send('Runtime.evaluate', {
+      contextId,
+      expression: `axe.run(document, { iframes: false, resultTypes: ['violations'] }).then(({ violations }) => violations)`,
+      awaitPromise: true,
+      returnByValue: true,
+    });
+    if (exceptionDetails !== undefined) throw new Error(JSON.stringify(exceptionDetails));
+    const violations: readonly Violation[] = result.value;
+    return violations
+      .filter(({ impact }) => impact === 'serious' || impact === 'critical')
+      .flatMap(({ id, nodes }) =>
+        nodes.slice(0, 3).map(({ html, failureSummary }) => `${id}: ${html.slice(0, 160)} ${failureSummary}`),
+      );
+  } finally {
+    await session.detach();
+  }
 }
