@@ -57,6 +57,8 @@ waybill alerts test ops
 4. If the same comes back within an hour of being told (the rule's cool-down), it is told again only when that hour has
    passed and it still is so.
 
+![An alert that fired and is over, and who was told of both](images/alert.png)
+
 What cannot be measured neither fires nor ends: a trend just after a start, a relay that has had no mail since the start or
 is just being tried, the disk of a node that is gone, what the doctor could not look at. After a day of that it is given
 up. So a node that is gone is missed until a node of its name is back, or for a day.
