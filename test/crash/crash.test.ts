@@ -5,8 +5,6 @@ import { messagesIn, readStore } from './book.ts';
 import { surviveKills } from './kills.ts';
 
 const CYCLES = times('crashes', 10);
-/** With them a crash has everything to harm that it has without, and the keys of segments. */
-const ENCRYPTED = 'secrets: { encrypt_contents: true }';
 
 test(
   `nothing acknowledged is lost over ${CYCLES} kills, no second copy goes unflagged, and who is refused is reported`,
@@ -16,7 +14,7 @@ test(
   (context) =>
     surviveKills(
       context,
-      { store: 'SQLite', settings: ENCRYPTED, messages: ({ dataDir }) => readStore(dataDir, messagesIn) },
+      { store: 'SQLite', settings: '', messages: ({ dataDir }) => readStore(dataDir, messagesIn) },
       CYCLES,
     ),
 );

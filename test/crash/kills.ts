@@ -35,6 +35,7 @@ export interface Ground {
 interface Run {
   readonly cycles: number;
   readonly installation: Installation;
+  readonly configuration: (encrypting: boolean) => string;
   readonly book: Book;
   readonly key: string;
   readonly customers: Customers;
@@ -54,7 +55,11 @@ export async function surviveKills(context: TestContext, ground: Ground, cycles:
   const run = await prepare(context, ground, cycles);
   const { installation, key } = run;
   const dice = seededRandom(cycles + before());
-  for (let cycle = 0; cycle < cycles; cycle++) await killOnce(run, 1 + Math.floor(dice.next() * MAX_EVENTS));
+  for (let cycle = 0; cycle < cycles; cycle++) {
+    // Contents are encrypted in every other life, from the first on: each reads what the others left.
+    installation.configure(run.configuration(cycle % 2 === 0));
+    await killOnce(run, 1 + Math.floor(dice.next() * MAX_EVENTS));
+  }
   run.onEvent = () => {};
   const server = await installation.start();
   await untilAllIsFinal(server, key);
@@ -68,7 +73,8 @@ async function prepare(context: TestContext, ground: Ground, cycles: number): Pr
   context.onTestFinished(async () => {
     await Promise.all([flaky.close(), steady.close()]);
   });
-  const installation = installed(context, configuration(ground, flaky, steady));
+  const configuration = (encrypting: boolean) => configurationFor(ground, flaky, steady, encrypting);
+  const installation = installed(context, configuration(true));
   // Bound to a domain, so that its senders are told of failures.
   const scopes = ['send', 'read', 'read_all'].flatMap((name) => ['--scope', `messages:${name}`]);
   const key = await createKey(installation, 'crash', '--sender-domain', 'example.com', ...scopes);
@@ -80,12 +86,18 @@ async function prepare(context: TestContext, ground: Ground, cycles: number): Pr
     overSmtp: Array.from({ length: WRITERS / 2 }, () => new SmtpCustomer(key, context)),
     refused: Array.from({ length: WRITERS / 2 }, () => new SmtpCustomer(key, context, { alsoTo: [NOBODY] })),
   };
-  const run: Run = { cycles, installation, book, key, customers, onEvent: () => {} };
+  const run: Run = { cycles, installation, configuration, book, key, customers, onEvent: () => {} };
   return run;
 }
 
-function configuration({ settings }: Ground, flaky: SmtpSink, steady: SmtpSink): string {
+function configurationFor(
+  { settings }: Ground,
+  flaky: SmtpSink,
+  steady: SmtpSink,
+  encrypting: boolean,
+): string {
   return `
+secrets: { encrypt_contents: ${encrypting} }
 api: { port: 0, rate_limit_per_key: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
 listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
