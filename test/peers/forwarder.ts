@@ -1,6 +1,6 @@
 /** A port that stays while the server behind it comes and goes: see {@link startForwarder}. */
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
-import { onTestFinished, type TestContext } from 'vitest';
+import { onTestFinished } from 'vitest';
 
 /** See {@link startForwarder}. */
 export interface Forwarder {
@@ -15,7 +15,7 @@ export interface Forwarder {
  */
 export async function startForwarder(
   target: number,
-  test: Pick<TestContext, 'onTestFinished'> = { onTestFinished },
+  test: { readonly onTestFinished: (end: () => void) => void } = { onTestFinished },
 ): Promise<Forwarder> {
   const sockets = new Set<Socket>();
   const server = createServer({ allowHalfOpen: true }, (client) => {
