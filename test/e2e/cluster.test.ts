@@ -1,9 +1,15 @@
 /** Two servers over one PostgreSQL: whatever one of them does, the other knows. */
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { connect, type TLSSocket } from 'node:tls';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
+import { createControlClient } from '../../src/control/client.ts';
 import type { SessionCalls } from '../../src/dashboard/contract.ts';
 import { CLEAR_MS } from '../../src/domain/alert.ts';
 import { FORGOTTEN_MS, MISSING_MS } from '../../src/store/cluster.ts';
 import { ask, healthOf } from '../crash/customer.ts';
+import { startAuthority, type TestAuthority } from '../peers/acme-authority.ts';
 import { CLIENT, type HostileProvider, startHostileProvider } from '../peers/hostile-provider.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
@@ -23,6 +29,10 @@ describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
   let postgres: Postgres;
   let sink: SmtpSink;
   let provider: HostileProvider;
+  let authority: TestAuthority;
+  /** What each node answered the authority. */
+  const proofs: (readonly string[])[] = [];
+  let folder: string;
   let nodes: Nodes;
   /** Takes mail and sends none. */
   let front: Node;
@@ -36,15 +46,26 @@ describeWith(POSTGRES_PROGRAMS, 'two nodes', () => {
   let atBack: Client;
 
   beforeAll(async () => {
-    [postgres, sink, provider] = await Promise.all([
+    const prove = async (token: string) => {
+      const path = `/.well-known/acme-challenge/${token}`;
+      const answers = await Promise.all([front, back].map(({ server }) => ask(server, path)));
+      proofs.push(answers.map(({ body }) => body));
+      return answers[0]?.body ?? null;
+    };
+    [postgres, sink, provider, authority] = await Promise.all([
       Postgres.start(),
       startSmtpSink(),
       startHostileProvider(Date.now),
+      startAuthority(prove, Date.now),
     ]);
+    folder = mkdtempSync(join(tmpdir(), 'waybill-roots-'));
+    const caFile = join(folder, 'root.pem');
+    writeFileSync(caFile, authority.ca);
     nodes = new Nodes(
       postgres.url(),
       SCHEMA,
       `delivery: { default_relay: out }
+tls: { acme: { directory: "${authority.directory}", ca_file: ${caFile} } }
 relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none }]
 sign_in:
   oidc:
@@ -62,12 +83,17 @@ sign_in:
     key = await createKey(front.installation, 'app', ...scopes.flatMap((scope) => ['--scope', scope]));
     atFront = front.client(key);
     atBack = back.client(key);
-  }, 60_000);
+    // An order waits until every node gives the answers: meanwhile other tests go on.
+    const values = { 'tls.acme.domains': ['mail.example.com'], 'tls.acme.agree_terms': true };
+    await createControlClient(back.installation.dataDir).putSettings({ values });
+  });
   afterAll(async () => {
     nodes?.remove();
     provider?.stop();
     await sink?.close();
+    await authority?.stop();
     await postgres?.stop();
+    rmSync(folder, { recursive: true });
   });
 
   test('each has the ports of its roles, and neither misses the others', async () => {
@@ -197,6 +223,17 @@ sign_in:
     await atFront.end(id);
   });
 
+  test('a certificate is ordered once; each answers the authority, and serves it', async () => {
+    await vi.waitFor(async () => {
+      const shown = await Promise.all([front, back].map(({ server }) => certificateAt(server.runtime.webui)));
+      expect(shown[0]).toMatch(/^CN=Test Authority /);
+      expect(shown[1]).toBe(shown[0]);
+    }, SOON);
+    expect(authority.orders).toHaveLength(1);
+    expect(proofs).toHaveLength(1);
+    expect(proofs[0]?.[1]).toBe(proofs[0]?.[0]);
+  });
+
   test('a node that was killed is missing until it is forgotten, and an alert until it is back', async () => {
     third = await nodes.start('third', { roles: ['webui'] });
     await vi.waitFor(async () => expect(await namesAt(front)).toEqual(['front', 'back', 'third']), SOON);
@@ -321,6 +358,17 @@ async function goneAt(node: Node, key: string): Promise<unknown> {
   const gone = alerts.filter(({ rule }) => rule === 'node_gone');
   expect(gone).toHaveLength(1);
   return gone[0];
+}
+
+/** By whom, and under which number, the certificate was issued that a port shows. */
+async function certificateAt(port: number | null): Promise<string> {
+  const socket = await new Promise<TLSSocket>((resolve, reject) => {
+    const opened = connect({ port: port ?? 0, host: '127.0.0.1', rejectUnauthorized: false });
+    opened.once('error', reject).once('secureConnect', () => resolve(opened));
+  });
+  const found = socket.getPeerX509Certificate();
+  socket.destroy();
+  return `${found?.issuer} ${found?.serialNumber}`;
 }
 
 /** What a node says to the end of a message over SMTP. */
