@@ -44,6 +44,7 @@ test.each([
   [-185_000, '3 min ago'],
   [7_200_000, 'in 2 h'],
   [-4 * 86_400_000, '4 d ago'],
+  [60.5 * 86_400_000, 'in 60 d'],
   [-70 * 86_400_000, '2 months ago'],
   [-800 * 86_400_000, '2 years ago'],
 ])('%d ms from now is %s', (distance, written) => {

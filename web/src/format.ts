@@ -45,7 +45,7 @@ function roughly(seconds: number): string {
   if (seconds < 60) return `${seconds} s`;
   if (seconds < 3600) return `${Math.floor(seconds / 60)} min`;
   if (seconds < 86_400) return `${Math.floor(seconds / 3600)} h`;
-  if (seconds < 86_400 * 60) return `${Math.floor(seconds / 86_400)} d`;
+  if (seconds < 86_400 * 61) return `${Math.floor(seconds / 86_400)} d`;
   if (seconds < 86_400 * 730) return `${Math.floor(seconds / (86_400 * 30.44))} months`;
   return `${Math.floor(seconds / (86_400 * 365.25))} years`;
 }
