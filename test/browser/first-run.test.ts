@@ -1,22 +1,44 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
+import { createControlClient } from '../../src/control/client.ts';
+import { ask } from '../crash/customer.ts';
+import { startAuthority, type TestAuthority } from '../peers/acme-authority.ts';
+import { createCertificate } from '../peers/certificate.ts';
 import { describeWith } from '../peers/need.ts';
-import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
+import { ADMIN, CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
 
 const run = promisify(execFile);
 
-/** Contract §14, as somebody lives through it: from the link that the server prints to the first message. */
+/**
+ * Contract §14, as somebody lives through it: from the link that the server prints to the first message, and to a
+ * certificate that clients accept.
+ */
 
 describeWith(NEEDED, 'the first run', () => {
+  let authority: TestAuthority;
+  let folder: string;
   let dashboard: Dashboard;
   let secret = '';
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start();
+    const answer = async (token: string) =>
+      (await ask(dashboard.server, `/.well-known/acme-challenge/${token}`)).body;
+    authority = await startAuthority(answer, Date.now);
+    folder = mkdtempSync(join(tmpdir(), 'waybill-roots-'));
+    const caFile = join(folder, 'root.pem');
+    writeFileSync(caFile, authority.ca);
+    dashboard = await Dashboard.start(
+      `${CAPTURING}\ntls: { acme: { directory: "${authority.directory}", ca_file: ${caFile} } }`,
+    );
   });
   afterAll(async () => {
     await dashboard.stop();
+    await authority.stop();
+    rmSync(folder, { recursive: true });
     expect([[...dashboard.strays], dashboard.surprises]).toEqual([[], []]);
   });
 
@@ -83,5 +105,31 @@ describeWith(NEEDED, 'the first run', () => {
     await page.keyboard.press('?');
     await page.getByRole('dialog').getByRole('link', { name: 'First steps' }).click();
     await page.getByRole('heading', { name: 'First steps' }).waitFor();
+  });
+
+  test('the certificate that clients refuse gives way to one by an authority, and that to one’s own', async () => {
+    const page = await dashboard.signedIn('/settings/certificate');
+    await page.getByText('Clients that check certificates refuse a self-signed one').waitFor();
+    authority.faults.rateLimited = '7200';
+    const values = { 'tls.acme.domains': ['mail.example.com'], 'tls.acme.agree_terms': true };
+    await createControlClient(dashboard.installation.dataDir).putSettings({ values });
+    await page.getByText('The last order failed').waitFor();
+    await page.getByText('too many certificates for this name').waitFor();
+
+    authority.faults.rateLimited = null;
+    await page.getByRole('button', { name: 'Order now' }).click();
+    await page.getByRole('button', { name: 'Order it' }).click();
+    await page.getByText('Ordered by ACME, and renewed by itself').waitFor();
+    await page.getByText('The last order failed').waitFor({ state: 'detached' });
+    await page.getByText('CN=Test Authority').waitFor();
+
+    const { cert, key } = createCertificate({ hosts: ['uploaded.example.com'] });
+    await page.getByRole('button', { name: 'Upload' }).click();
+    await page.getByLabel('Certificate and its intermediates').fill(cert);
+    await page.getByLabel('Private key').fill(key);
+    await page.getByRole('button', { name: 'Use this certificate' }).click();
+    await page.getByText('Uploaded here').waitFor();
+    await page.getByText('Not while the certificate in use is your own').waitFor();
+    await page.getByRole('button', { name: 'Replace by ACME' }).waitFor();
   });
 });

@@ -26,7 +26,7 @@ const ORIGINS: Readonly<Record<Certificate['origin'], string>> = {
 
 /** The certificate that is shown to clients, and how to put another in its place. */
 export default function CertificateCard() {
-  const certificate = useCall('certificate', {}, { topics: ['settings', 'health'] });
+  const certificate = useCall('certificate', {}, { topics: ['settings', 'health'], everyMs: 5_000 });
   const mayChange = useMay('admin');
   const [uploading, setUploading] = useState(false);
   const origin = certificate.data?.origin;
