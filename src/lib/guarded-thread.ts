@@ -4,6 +4,8 @@ import { startThread } from './thread.ts';
 
 /** An idle thread is ended after this long. */
 const IDLE_MS = 60_000;
+/** How much longer than others the first question of a thread may take, which has its modules to load. */
+export const START_MS = 10_000;
 
 /** What bounds a thread that reads what strangers wrote. */
 export interface ThreadLimits {
@@ -11,7 +13,7 @@ export interface ThreadLimits {
   readonly maxWaiting: number;
   /** Of one asker; without it only {@link maxWaiting} counts. */
   readonly maxOfOne?: number;
-  /** How long one question may take. */
+  /** How long one question may take; see {@link START_MS}. */
   readonly timeLimitMs: number;
   readonly memory: { readonly maxOldGenerationSizeMb: number; readonly maxYoungGenerationSizeMb: number };
 }
@@ -100,6 +102,7 @@ export class GuardedThread<Question, Answer> {
 
   async #askNow(question: Question): Promise<Answer> {
     this.#idle.abort();
+    const limitMs = this.#limits.timeLimitMs + (this.#worker === null ? START_MS : 0);
     this.#worker ??= this.#start();
     const worker = this.#worker;
     const answer = Promise.withResolvers<Answer>();
@@ -109,7 +112,7 @@ export class GuardedThread<Question, Answer> {
     const died = () => fail('died');
     worker.once('message', take).once('exit', died);
     worker.postMessage(question);
-    void this.#clock.sleep(this.#limits.timeLimitMs, done.signal).then(() => {
+    void this.#clock.sleep(limitMs, done.signal).then(() => {
       if (!done.signal.aborted) fail('too_slow');
     });
     try {
