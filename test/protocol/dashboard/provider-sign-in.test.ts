@@ -1,5 +1,5 @@
 /** Signing in with an identity provider: who comes in, as what, and what is told when nobody does. */
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { CLIENT, type Lies } from '../../peers/hostile-provider.ts';
 import { advanceUntil } from '../smtp-out/rig.ts';
 import { MINUTE } from './access-world.ts';
@@ -167,8 +167,11 @@ test('a provider that failed is left alone for three seconds, however often the 
 });
 
 test('a provider that takes the code and says nothing is given up', async () => {
-  const { browser, signIn, clock, lastFailure } = await startWithProvider();
-  const { status, body } = await advanceUntil(clock, 1000, signIn(browser(), { hangs: true }));
+  const { browser, signIn, clock, provider, lastFailure } = await startWithProvider();
+  const signedIn = signIn(browser(), { hangs: true });
+  // Not before: what is asked first would be given up instead.
+  await vi.waitUntil(() => provider.seen.some((path) => path.endsWith('/token')), { timeout: 60_000 });
+  const { status, body } = await advanceUntil(clock, 1000, signedIn);
   expect([status, body.code]).toEqual([503, 'provider_failed']);
   expect(lastFailure()?.fields).toMatchObject({ code: 'timeout_answer' });
 });
