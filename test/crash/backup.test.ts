@@ -13,7 +13,7 @@ import { HttpCustomer } from './http-customer.ts';
 import { deathAt, strike, underFault } from './under-fault.ts';
 
 /** Of the calls of a restore, every so-manieth. */
-const STRIDE = times('restore_stride', 30);
+const STRIDE = times('restore_stride', 90);
 /** What a restore with its secrets does, on one file or on whichever, and how often one of its threads does so at the least. */
 const CALLS = [
   { call: 'rename', file: null, stride: 1, least: 4 },
@@ -26,6 +26,8 @@ const CALLS = [
 const WRITERS = 4;
 const TIMEOUT = { timeout: 300_000 + 3_000_000 / STRIDE };
 const PATIENCE = { timeout: 180_000, interval: 50 };
+/** What is written so is restored with the key that is in the backup, and read with it. */
+const ENCRYPTED = 'secrets: { encrypt_contents: true }\n';
 const SCOPES = ['send', 'read', 'content'].flatMap((name) => ['--scope', `messages:${name}`]);
 
 describeWith(['strace'], 'a backup under load', () => {
@@ -62,7 +64,7 @@ describeWith(['strace'], 'a backup under load', () => {
     expect(office.acknowledged().size, 'mail went in meanwhile').toBeGreaterThan(acknowledged.size);
     await server.end('SIGKILL');
     await office.closed();
-    await expectRestorable(context, file, office.key, acknowledged);
+    await expectRestorable(context, [file], office.key, acknowledged);
   });
 
   test.concurrent('leaves nothing in the folder of backups for long', TIMEOUT, async (context) => {
@@ -87,7 +89,7 @@ describeWith(['strace'], 'a restore', () => {
     'that dies leaves all of it, nothing, or what nobody takes for whole',
     TIMEOUT,
     async (context) => {
-      const office = await Office.open(context);
+      const office = await Office.open(context, ENCRYPTED);
       const server = await office.startUnderLoad();
       await vi.waitUntil(() => office.acknowledged().size > 20, PATIENCE);
       await server.end('SIGKILL');
@@ -118,7 +120,7 @@ describeWith(['strace'], 'a restore', () => {
         }
       expect(ends.refused).toBeGreaterThan(2);
       tell('deaths of a restore', { deaths: ends.whole + ends.nothing + ends.refused, ...ends });
-      await expectRestorable(context, file, office.key, acknowledged);
+      await expectRestorable(context, secretly, office.key, acknowledged);
     },
   );
 
@@ -154,14 +156,14 @@ class Office {
     this.#customers = Array.from({ length: WRITERS }, () => new HttpCustomer(key));
   }
 
-  static async open(context: TestContext): Promise<Office> {
+  static async open(context: TestContext, settings = ''): Promise<Office> {
     const sink = await startSmtpSink();
     const folder = mkdtempSync(join(tmpdir(), 'waybill-backup-'));
     context.onTestFinished(async () => {
       rmSync(folder, { recursive: true });
       await sink.close();
     });
-    const installation = installed(context, configurationFor(sink.port));
+    const installation = installed(context, configurationFor(sink.port) + settings);
     return new Office(installation, folder, await createKey(installation, 'app', ...SCOPES));
   }
 
@@ -224,12 +226,12 @@ async function endOf(
 /** A backup brings back all of these, with what they say. */
 async function expectRestorable(
   context: TestContext,
-  file: string,
+  backup: readonly string[],
   key: string,
   acknowledged: ReadonlyMap<string, string>,
 ): Promise<void> {
   const restored = emptied(context);
-  const { code, stderr } = await restored.run('restore', file);
+  const { code, stderr } = await restored.run('restore', ...backup);
   expect(code, stderr).toBe(0);
   restored.configure(configurationFor(1));
   const client = new Client(await restored.start(), key);
