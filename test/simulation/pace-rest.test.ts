@@ -139,7 +139,8 @@ test('the log of events has when a relay begins to rest, and when it works again
   const { world, mend } = await deniedWorld();
   await world.run(HOUR);
   mend();
-  await world.run(24 * HOUR);
+  await world.run(24 * HOUR, () => world.events.some(({ type }) => type === 'lane_resumed'));
+  await world.run(HOUR);
   const { events } = await world.views.events({
     ...EVERY_EVENT,
     types: ['relay.resting', 'relay.recovered'],
