@@ -14,7 +14,7 @@ import { before, tell, times } from '../support/proof.ts';
 import { deathAt, underFault } from './under-fault.ts';
 
 /** Of the calls of each kind, every so-manieth; where the first is differs from schema to schema, and from run to run. */
-const STRIDE = times('upgrade_stride', 90);
+const STRIDE = times('upgrade_stride', 270);
 const FIXTURES = new URL('../../src/store/sqlite/fixtures/', import.meta.url);
 /** Schemas of which there are data that their programs wrote, but for the newest. */
 const VERSIONS = [1, 2, 3, 4, 9];

@@ -31,7 +31,7 @@ import {
 import { before, tell, times } from '../support/proof.ts';
 import { type Disk, MemoryLog } from './memory-log.ts';
 
-const HISTORIES = times('log_deaths', 8);
+const HISTORIES = times('log_deaths', 4);
 /** Lives in a history, and verbs in a life at the most. */
 const LIVES = 6;
 const VERBS = 60;
