@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
 import { AcmeError } from '../acme/problem.ts';
-import { ORDER_FAULTS } from '../domain/certificate.ts';
+import { endsSoon, ORDER_FAULTS } from '../domain/certificate.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { CertificateOperations, CertificateView } from '../operations/certificates.ts';
@@ -73,10 +73,12 @@ function ours(deps: Deps): Certificate {
   );
 }
 
-function viewOf({ current, origin }: Certificate, deps: Deps): CertificateView {
+function viewOf({ current, origin, life }: Certificate, deps: Deps): CertificateView {
   const read = new X509Certificate(current.cert);
   const { subject, issuer, validFromDate, validToDate, fingerprint256 } = read;
   const names = namesIn(read);
+  const now = deps.clock.wall();
+  const renewal = origin === 'acme' ? (deps.server()?.keeper?.view.renewal ?? null) : null;
   return {
     origin,
     // Authorities leave it empty where the names say all.
@@ -85,7 +87,8 @@ function viewOf({ current, origin }: Certificate, deps: Deps): CertificateView {
     names,
     validFrom: formatTimestamp(validFromDate.getTime()),
     validUntil: formatTimestamp(validToDate.getTime()),
-    daysLeft: Math.floor((validToDate.getTime() - deps.clock.wall()) / DAY_MS),
+    daysLeft: Math.floor((validToDate.getTime() - now) / DAY_MS),
+    endsSoon: endsSoon(life, renewal, now),
     fingerprint: fingerprint256,
     acme: orderOf(deps),
   };

@@ -4,6 +4,7 @@ import {
   advised,
   afterFailure,
   askAgainMs,
+  endsSoon,
   FRESH_STATE,
   type OrderFault,
   orderTime,
@@ -94,4 +95,17 @@ describe('after a failure', () => {
     expect(orderTime(T0 + DAY, state, T0)).toBe(T0 + DAY);
     expect(orderTime(null, FRESH_STATE, T0)).toBe(T0);
   });
+});
+
+test.each<[what: string, daysLeft: number, lifeDays: number, failures: number | null, expected: boolean]>([
+  ['has weeks left', 14, 90, 0, false],
+  ['has days left', 13, 90, 0, true],
+  ['is meant to last six days', 3, 6, 0, false],
+  ['is as short, and its renewal fails', 3, 6, 1, true],
+  ['is as short, and has ended', -1, 6, 0, true],
+  ['is as short, and was uploaded', 3, 6, null, true],
+])('whether to warn of the end of a certificate that %s', (_what, daysLeft, lifeDays, failures, expected) => {
+  const life = { notBefore: T0, notAfter: T0 + lifeDays * DAY };
+  const renewal = failures === null ? null : { ...FRESH_STATE, failures };
+  expect(endsSoon(life, renewal, life.notAfter - daysLeft * DAY)).toBe(expected);
 });

@@ -89,6 +89,8 @@ const JITTER = 0.1;
 const ASK_MS = 6 * HOUR_MS;
 const SHORTEST_ASK_MS = MINUTE_MS;
 const LONGEST_ASK_MS = DAY_MS;
+/** With fewer days left, the end of a certificate is warned of: by health, the doctor and the dashboard. */
+export const SOON_DAYS = 14;
 /** A certificate with a shorter life is renewed so often that two weeks before its end are no warning. */
 const SHORT_LIFE_MS = 28 * DAY_MS;
 /** Whatever the authority suggests, this share of the life is left for retries. */
@@ -108,6 +110,13 @@ export function renewalTime(
 /** Whether a certificate is meant to be so short that its end is no warning, and its renewal goes well. */
 export function isShortAndWell(life: CertificateLife, renewal: RenewalState): boolean {
   return life.notAfter - life.notBefore < SHORT_LIFE_MS && renewal.failures === 0;
+}
+
+/** Whether to warn of a certificate's end. `renewal`: of one that was ordered; null for others. */
+export function endsSoon(life: CertificateLife, renewal: RenewalState | null, now: number): boolean {
+  const left = life.notAfter - now;
+  if (left < 0) return true;
+  return left < SOON_DAYS * DAY_MS && !(renewal !== null && isShortAndWell(life, renewal));
 }
 
 /** The advice after the authority was asked. A window that has not changed keeps the time that was drawn. */

@@ -1,3 +1,4 @@
+import { SOON_DAYS } from './certificate.ts';
 import { isShort, type SpentRelay, spentText } from './quota.ts';
 import type { MissingRelay } from './route.ts';
 
@@ -91,7 +92,7 @@ const DAY_MS = 86_400_000;
 /** Health is degraded if a due delivery is later than this. */
 const LATE_MS = 5 * 60_000;
 /** Health is degraded if a certificate expires sooner than this. */
-const EXPIRING_MS = 14 * DAY_MS;
+const EXPIRING_MS = SOON_DAYS * DAY_MS;
 
 /** Derives health from the facts. */
 export function assessHealth(facts: HealthFacts): HealthVerdict {

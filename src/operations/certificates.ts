@@ -43,6 +43,8 @@ const certificateView = () =>
     validUntil: z.string(),
     /** Whole days until then; negative when it has expired. */
     daysLeft: z.number(),
+    /** It has expired, or will within 14 days and is not a short one whose renewal goes well. */
+    endsSoon: z.boolean(),
     /** SHA-256, as browsers show it. */
     fingerprint: z.string(),
     /** How ordering by ACME stands; null: nothing is to be ordered. */

@@ -2,7 +2,7 @@ import { X509Certificate } from 'node:crypto';
 import { join } from 'node:path';
 import { bounceDomainsOf, newProbe } from '../../config/bounces.ts';
 import { serverName } from '../../config/names.ts';
-import { isShortAndWell, ORDER_FAULTS } from '../../domain/certificate.ts';
+import { isShortAndWell, ORDER_FAULTS, SOON_DAYS } from '../../domain/certificate.ts';
 import { keysIn, type SendingDomain, signerOf } from '../../domain/domain-keys.ts';
 import type { Finding } from '../../operations/system.ts';
 import type { IssuingState } from '../../store/issuing.ts';
@@ -15,8 +15,6 @@ import { fail, ok, skipped, warn } from './finding.ts';
 import type { Check, Premises } from './premises.ts';
 
 const DAY_MS = 86_400_000;
-/** As in health. */
-const SOON_DAYS = 14;
 const NAME = 'certificate';
 const ORDER = 'certificate order';
 const BOUNCE = 'bounce';

@@ -13,7 +13,6 @@ import { Textarea } from '../../parts/text-field.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { warnsOfEnd } from './certificate-end.ts';
 
 type Certificate = ResultOf<'certificate'>;
 
@@ -87,11 +86,12 @@ function askForSelfSigned(): void {
 }
 
 function Facts({ certificate }: { readonly certificate: Certificate }) {
-  const { origin, subject, issuer, names, validFrom, validUntil, daysLeft, fingerprint, acme } = certificate;
+  const { origin, subject, issuer, names, validFrom, validUntil, daysLeft, endsSoon, fingerprint, acme } =
+    certificate;
   return (
     <>
       {acme === null ? origin === 'self-signed' && <OrderHint /> : <Order acme={acme} />}
-      {warnsOfEnd(certificate) && (
+      {endsSoon && (
         <div className="mb-4">
           <Banner
             level={daysLeft < 0 ? 'critical' : 'warning'}
