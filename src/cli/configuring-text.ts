@@ -144,13 +144,15 @@ export function exportText({ configuration, files, elsewhere }: ExportedView): s
   const document = new Document(configuration);
   visit(document, {
     Scalar: (_, scalar) => {
-      // Within double quotes, what is unsafe is escaped.
-      if (typeof scalar.value === 'string' && isUnsafe(scalar.value)) scalar.type = 'QUOTE_DOUBLE';
+      // Within double quotes, what is unsafe is escaped, and lines that are all space are kept.
+      if (typeof scalar.value === 'string' && (isUnsafe(scalar.value) || scalar.value.trim() === ''))
+        scalar.type = 'QUOTE_DOUBLE';
     },
   });
   const text = document
     .toString({ lineWidth: 0, doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER })
-    .trimEnd();
+    // Printing adds it again. What else is at the end may be of a value: line ends, and whatever counts as space.
+    .replace(/\n$/, '');
   const secrets =
     files.length === 0
       ? []

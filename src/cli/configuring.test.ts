@@ -1,9 +1,11 @@
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { parse } from 'yaml';
 import { Installation } from '../../test/support/installation.ts';
 import { systemClock } from '../lib/clock.ts';
-import { planText } from './configuring-text.ts';
+import { exportText, planText } from './configuring-text.ts';
 
 let here: Installation;
 beforeEach(() => {
@@ -306,6 +308,17 @@ test('text that a terminal must not be sent makes its way round', async () => {
   const exported = await shown('export', '--only', 'templates');
   expect(exported).not.toMatch(/[\u200f\u202e\u001b\u0085]/);
   expect(await shown('plan', write(exported, 'exported.yaml'))).toBe('Nothing would change.\n');
+});
+
+test('a text at the end of an export keeps its spaces and its ends of lines', () => {
+  const characters = fc.constantFrom('x', '\n', ' ', '\t', '\u00a0', '\u2028', '#', ': ', '"', '|');
+  const holds = (text: string) => {
+    const configuration = { templates: [{ text }] };
+    expect(parse(`${exportText({ configuration, files: [], elsewhere: [] })}\n`)).toEqual(configuration);
+  };
+  fc.assert(fc.property(fc.string({ unit: characters, maxLength: 7 }), holds), {
+    examples: [['x\u2028'], ['x\n\n'], [' \n']],
+  });
 });
 
 test('an export of as much as there may be can be read', async () => {
