@@ -197,7 +197,7 @@ describe('the queue', () => {
     expect(view.lanes[0]).toEqual({
       lane: 'direct/example.com',
       relay: 'direct',
-      state: 'ready',
+      state: 'untried',
       restsUntil: null,
       waiting: 2,
       processing: 0,
@@ -208,7 +208,7 @@ describe('the queue', () => {
       lastReply: null,
     });
     expect(view.totals).toEqual({ waiting: 3, processing: 0, inFlight: 0, oldestSeconds: 90, perMinute: 0 });
-    expect(await lanesNow('direct')).toEqual([['direct/example.com', 'ready', 2]]);
+    expect(await lanesNow('direct')).toEqual([['direct/example.com', 'untried', 2]]);
     await expect(queue.queue({ relay: 'none' })).rejects.toMatchObject({ code: 'not_found' });
   });
 
@@ -267,7 +267,7 @@ describe('a hold', () => {
     expect(await lanesNow()).toEqual([
       ['direct/example.com', 'paused', 1],
       ['out', 'paused', 1],
-      ['backup', 'ready', 0],
+      ['backup', 'untried', 0],
       ['inbox', 'ready', 0],
     ]);
     await queue.hold({ target: 'direct/example.com', kind: null });
@@ -365,8 +365,8 @@ describe('rerouting', () => {
     });
     expect(await relaysOf(id)).toEqual(['direct', 'direct', 'direct']);
     expect(await lanesNow('direct')).toEqual([
-      ['direct/example.com', 'ready', 2],
-      ['direct/example.net', 'ready', 1],
+      ['direct/example.com', 'untried', 2],
+      ['direct/example.net', 'untried', 1],
     ]);
     const { deliveries } = await stores.views.waiting({ lane: 'all', after: null, limit: 10 });
     expect(deliveries.map(({ rule, group }) => [rule, ...group])).toEqual([

@@ -211,8 +211,8 @@ const MAX_ASKED = 100;
 const MAX_TESTS = 500;
 
 /**
- * Names of the stored relays that were never tried: no attempt, no probe and no test, as far as the running nodes, the
- * counters and the activity in the store know.
+ * Names of the relays, the inbox apart, that were never tried: no attempt, no probe and no test, as far as the running
+ * nodes, the counters and the activity in the store know.
  */
 export async function untriedRelays(
   relays: readonly Relay[],
@@ -220,7 +220,7 @@ export async function untriedRelays(
   { views, journal, clock }: HistoryDeps,
 ): Promise<ReadonlySet<string>> {
   const heard = new Set(lanes.filter(wasTried).map(({ relay }) => relay));
-  const unheard = relays.filter(({ name, origin }) => origin === 'stored' && !heard.has(name));
+  const unheard = relays.filter(({ name, origin }) => origin !== 'builtin' && !heard.has(name));
   if (unheard.length === 0) return new Set();
   const query = { actor: null, action: 'testRelay', subject: null, limit: MAX_TESTS, before: null };
   const tested = new Set(

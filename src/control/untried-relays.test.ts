@@ -55,10 +55,11 @@ const tested = (after: object) =>
     },
   ]);
 
-test('a stored relay of which nothing was heard was never tried; others are not looked at', async () => {
+test('a relay of which nothing was heard was never tried, stored or from the file; the inbox needs no try', async () => {
   expect(await untried()).toEqual(['out']);
   expect(await untried([])).toEqual(['out']);
-  expect(await untried([], { ...OUT, origin: 'file' })).toEqual([]);
+  expect(await untried([], { ...OUT, origin: 'file' })).toEqual(['out']);
+  expect(await untried([], { ...OUT, origin: 'builtin' })).toEqual([]);
 });
 
 describe('it was tried', () => {

@@ -60,6 +60,7 @@ const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
 
   ready: ['good', 'Ready'],
   untried: ['neutral', 'Not tried yet'],
+  usable: ['good', 'Usable'],
   paused: ['neutral', 'Paused'],
   draining: ['neutral', 'Draining'],
   resting: ['bad', 'Resting'],

@@ -134,7 +134,7 @@ function GroupList({ group, relay }: Pick<Explanation, 'group' | 'relay'>) {
         <li key={name} className="flex items-center gap-2 px-3 py-2">
           <span className="w-5 text-sm text-soft">{place + 1}</span>
           <code className="min-w-0 flex-1 truncate font-mono text-sm">{name}</code>
-          <StatusBadge status={fitness === 'usable' ? 'ready' : fitness} />
+          <StatusBadge status={fitness} />
           {name === relay && <span className="text-sm font-medium text-accent">goes here now</span>}
         </li>
       ))}
