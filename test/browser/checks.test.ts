@@ -57,6 +57,36 @@ describeWith(NEEDED, 'the checks of a message', () => {
     await expect.poll(focused).toBe('Why: subject-long');
   });
 
+  test('are on a page that is read from its heading, and Back is at its row', async () => {
+    await page.goto('/messages');
+    const row = page.getByRole('row').getByRole('link').first();
+    await row.press('Enter');
+    const tag = () => page.evaluate('document.activeElement?.tagName');
+    await page.waitForURL(/messages\/msg_/);
+    await expect.poll(tag).toBe('H1');
+    const { pathname } = new URL(page.url());
+    const focused = () => page.evaluate("document.activeElement?.getAttribute('href')");
+    await page.goBack();
+    await expect.poll(focused).toBe(pathname);
+    await page.keyboard.press('Enter');
+    await expect.poll(tag).toBe('H1');
+    await page.getByRole('main').getByRole('link', { name: 'Messages' }).press('Enter');
+    await expect.poll(focused).toBe(pathname);
+  });
+
+  test('captured mail has a chip of its own', async () => {
+    await page.goto('/messages?q=hello+is:captured');
+    const chip = page.getByRole('button', { name: 'Captured' });
+    expect(await chip.getAttribute('aria-pressed')).toBe('true');
+    await chip.click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('hello');
+    await page.getByRole('button', { name: 'Failed' }).click();
+    await chip.click();
+    await expect
+      .poll(() => new URL(page.url()).searchParams.get('q'))
+      .toBe('hello status:failed is:captured');
+  });
+
   test('say so quietly where there are none', async () => {
     await page.route('**/api/call/preflight', (route) => route.fulfill({ json: { findings: [] } }));
     const id = await ci.send({ ...LETTER, subject: 'Hello', text: 'Hi.' });

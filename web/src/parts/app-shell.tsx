@@ -35,6 +35,7 @@ import {
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { JUMPS, type JumpTarget, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
+import { usePageFocus } from '../page-focus.ts';
 import { useCall } from '../queries.ts';
 import { ROLE_WORDS, type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
@@ -81,6 +82,7 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
     onHelp: useCallback(() => setHelp(true), []),
     onJump: useCallback((to: JumpTarget) => void router.navigate({ to }), [router]),
   });
+  usePageFocus();
   // biome-ignore lint/correctness/useExhaustiveDependencies: the drawer closes when another page is shown
   useEffect(() => setDrawer(false), [pathname]);
   return (

@@ -42,6 +42,7 @@ export function Badge({
 /** How states are shown, of messages, lanes and relays, DKIM and API keys, health and findings. */
 const STATES: Readonly<Record<string, readonly [Tone, string]>> = {
   queued: ['neutral', 'Queued'],
+  scheduled: ['neutral', 'Scheduled'],
   processing: ['busy', 'Processing'],
   delivered: ['good', 'Delivered'],
   retrying: ['warn', 'Retrying'],

@@ -69,12 +69,14 @@ export function Dialog({
                 <Base.Description className="mt-0.5 text-soft">{description}</Base.Description>
               )}
             </div>
-            <Base.Close
-              aria-label="Close"
-              className="-mr-2 flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
-            >
-              <X aria-hidden size={17} />
-            </Base.Close>
+            {onClose && (
+              <Base.Close
+                aria-label="Close"
+                className="-mr-2 flex size-8 items-center justify-center rounded-md text-soft hover:bg-sunken hover:text-ink"
+              >
+                <X aria-hidden size={17} />
+              </Base.Close>
+            )}
           </header>
           {children !== undefined && (
             <div className="min-h-0 flex-1 overflow-y-auto overscroll-contain px-5 py-4">{children}</div>

@@ -41,7 +41,9 @@ export function Page({
       {back && <BackLink {...back} />}
       <header className="mb-5 flex flex-wrap items-start gap-x-6 gap-y-3">
         <div className="min-w-0 flex-1 basis-60">
-          <h1 className="text-xl font-semibold tracking-tight break-words">{heading ?? title}</h1>
+          <h1 className="text-xl font-semibold tracking-tight break-words outline-none">
+            {heading ?? title}
+          </h1>
           {note !== undefined && <div className="mt-0.5 text-soft">{note}</div>}
         </div>
         {actions !== undefined && <div className="flex flex-wrap items-center gap-2">{actions}</div>}

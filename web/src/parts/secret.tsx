@@ -28,15 +28,16 @@ export function SecretOnce({ secret, label = 'API key' }: Shown) {
   );
 }
 
-/** A dialog that shows a secret this once, and what to do with it. */
+/** A dialog that shows a secret this once, and what to do with it. Only its button closes it: a slip would lose the secret. */
 export function SecretDialog({
   secret,
   label,
+  onClose,
   children,
   ...dialog
 }: Shown & Omit<ComponentProps<typeof Dialog>, 'footer'>) {
   return (
-    <Dialog {...dialog} footer={<Button look="primary" label="I have copied it" onClick={dialog.onClose} />}>
+    <Dialog {...dialog} footer={<Button look="primary" label="I have copied it" onClick={onClose} />}>
       <div className="space-y-3">
         <SecretOnce secret={secret} label={label} />
         {children}

@@ -124,8 +124,9 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
     },
     statusColumn(
       { header: 'Status', width: '6.75rem', card: 'aside', sorts: true },
-      ({ status, outcome }) => {
+      ({ status, outcome, waitingFor }) => {
         if (captured && status === 'delivered') return 'captured';
+        if (waitingFor === 'scheduled') return 'scheduled';
         return status === 'failed' ? (outcome ?? status) : status;
       },
     ),

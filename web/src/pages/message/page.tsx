@@ -85,7 +85,8 @@ export function MessageStatus({ story }: { readonly story: Story }) {
   const { record, captured, key } = story;
   const { status, outcome, recipients } = record;
   const done = recipients.filter(({ status: one }) => one === 'delivered').length;
-  const shown = captured && status === 'delivered' ? 'captured' : status;
+  const isScheduled = record.waitingFor === 'scheduled';
+  const shown = captured && status === 'delivered' ? 'captured' : isScheduled ? 'scheduled' : status;
   return (
     <div className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1.5">
       <span className="flex flex-wrap gap-1.5" aria-live="polite">
@@ -120,7 +121,7 @@ function NextAttempt({ at, why }: { readonly at: string | undefined; readonly wh
   if (at === undefined) return <span>No next attempt yet: {waitingWords(why)}</span>;
   return (
     <span>
-      Next attempt <DueAt at={at} />
+      {why === 'scheduled' ? 'Goes out' : 'Next attempt'} <DueAt at={at} />
       {isKept(why) && `: ${waitingWords(why)}`}
     </span>
   );

@@ -37,9 +37,7 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
       </span>
     ),
   },
-  statusColumn({ header: 'Status', width: '7.5rem', card: 'aside' }, ({ status, outcome, captured }) =>
-    captured && status === 'delivered' ? 'captured' : (shownOutcome(outcome) ?? status),
-  ),
+  statusColumn({ header: 'Status', width: '7.5rem', card: 'aside' }, shownStatus),
   {
     header: 'Relay',
     width: 'minmax(0, 6.5rem)',
@@ -61,6 +59,18 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
 
 /** Outcomes that say more than their status. */
 const TELLING: ReadonlySet<string> = new Set(['cancelled', 'bounced', 'suppressed', 'partial']);
+
+/** What a row says of its message: more than its status where more is known. */
+export function shownStatus({
+  status,
+  outcome,
+  captured,
+  waitingFor,
+}: Pick<FoundMessage, 'status' | 'outcome' | 'captured' | 'waitingFor'>): string {
+  if (captured && status === 'delivered') return 'captured';
+  if (waitingFor === 'scheduled') return 'scheduled';
+  return shownOutcome(outcome) ?? status;
+}
 
 function shownOutcome(outcome: string | undefined): string | null {
   return outcome !== undefined && TELLING.has(outcome) ? outcome : null;

@@ -27,6 +27,7 @@ import {
   readTerms,
   someDays,
   TOKENS,
+  type TokenName,
   valuesFor,
   withoutTerm,
   withValues,
@@ -286,6 +287,9 @@ export function NothingFound({ onToken }: { readonly onToken: (token: string) =>
 
 const STATUSES = ['queued', 'processing', 'retrying', 'delivered', 'failed'] as const;
 
+/** What chips are pressed for: each status, and captured mail, which has a token of its own. */
+const PRESSED = [...STATUSES, 'captured'] as const;
+
 /** What a search asks for, a piece at a time: statuses to press, and each other token to take away. */
 export function QueryChips({
   query,
@@ -294,16 +298,28 @@ export function QueryChips({
   readonly query: string;
   readonly onSearch: (query: string) => void;
 }) {
-  const wanted = valuesFor(query, 'status').map((value) => value.toLowerCase());
-  const pressed = STATUSES.filter((value) => wanted.includes(value));
-  const others = readTerms(query).filter(({ token, not }) => token !== null && (token !== 'status' || not));
+  const wanted = (['status', 'is'] as const)
+    .flatMap((token) => valuesFor(query, token))
+    .map((value) => value.toLowerCase());
+  const pressed = PRESSED.filter((value) => wanted.includes(value));
+  const others = readTerms(query).filter(
+    ({ token, value, not }) => token !== null && (not || !(token === 'status' || isCaptured(token, value))),
+  );
+  const press = (next: readonly (typeof PRESSED)[number][]) => {
+    const statuses = withValues(
+      query,
+      'status',
+      next.filter((value) => value !== 'captured'),
+    );
+    onSearch(withValues(statuses, 'is', next.includes('captured') ? ['captured'] : []));
+  };
   return (
     <div className="mb-3 flex flex-wrap items-center gap-1.5">
       <FilterChips
         label="Status"
-        choices={STATUSES.map((value) => ({ value, label: stateWords(value) }))}
+        choices={PRESSED.map((value) => ({ value, label: stateWords(value) }))}
         value={pressed}
-        onChange={(next) => onSearch(withValues(query, 'status', next))}
+        onChange={press}
       />
       {others.map((term) => (
         <Chip
@@ -320,4 +336,8 @@ export function QueryChips({
       ))}
     </div>
   );
+}
+
+function isCaptured(token: TokenName, value: string): boolean {
+  return token === 'is' && value.toLowerCase() === 'captured';
 }
