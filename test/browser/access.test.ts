@@ -67,6 +67,22 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     },
   );
 
+  test('keeps the shell while the server is away, and goes on by itself when it is back', async () => {
+    const page = await dashboard.signedIn('/queue');
+    await page.getByRole('heading', { name: 'Queue' }).waitFor();
+    await page.route('**', (route) => route.abort('connectionrefused'));
+    await page.getByRole('link', { name: 'Reputation' }).click();
+    await page.getByText(/^No connection since \d\d:\d\d, trying again\.$/).waitFor();
+    await page.waitForURL('**/reputation');
+    await page.getByRole('link', { name: 'Queue' }).click();
+    await page.getByRole('heading', { name: 'Queue' }).waitFor();
+    await page.getByRole('link', { name: 'Reputation' }).click();
+    await page.unroute('**');
+    await page.getByRole('heading', { name: 'Reputation' }).waitFor();
+    await page.getByText('No connection').waitFor({ state: 'detached' });
+    await page.context().close();
+  });
+
   test('goes where the keys say', async () => {
     const page = await dashboard.signedIn('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();

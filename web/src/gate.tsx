@@ -3,6 +3,7 @@ import { lazyRouteComponent, useRouter, useRouterState } from '@tanstack/react-r
 import { type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import type { SessionCalls } from '../../src/dashboard/contract.ts';
 import type { ApiError } from './api.ts';
+import { steadily } from './connection.ts';
 import { startLive } from './live.ts';
 import { AppShell } from './parts/app-shell.tsx';
 import { Wordmark } from './parts/logo.tsx';
@@ -12,8 +13,14 @@ import { finishReturn, hasReturned } from './provider.ts';
 import { SessionContext, setSession, useSessionView } from './session.tsx';
 
 // As all pages: when their code could not be fetched, because the network changed meanwhile, everything is loaded anew, once.
-const SignInPage = lazyRouteComponent(() => import('./pages/sign-in/page.tsx'), 'SignInPage');
-const SetUpPage = lazyRouteComponent(() => import('./pages/set-up/page.tsx'), 'SetUpPage');
+const SignInPage = lazyRouteComponent(
+  steadily(() => import('./pages/sign-in/page.tsx')),
+  'SignInPage',
+);
+const SetUpPage = lazyRouteComponent(
+  steadily(() => import('./pages/set-up/page.tsx')),
+  'SetUpPage',
+);
 
 /**
  * Shows pages to those who are signed in, and to others what they can sign in with, at the same address: when they

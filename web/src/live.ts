@@ -1,6 +1,7 @@
 import { useEffect } from 'react';
 import type { Hint } from '../../src/dashboard/contract.ts';
 import type { Topic } from '../../src/operations/operation.ts';
+import { connectionFound, connectionLost, watchConnection } from './connection.ts';
 import { openStream, type StreamState } from './live-stream.ts';
 import { queryClient, refetchShown } from './queries.ts';
 import { refreshSession } from './session.tsx';
@@ -30,6 +31,8 @@ export function startLive(): () => void {
     if (event.kind === 'state') {
       if (state.get() === 'reconnecting' && event.state === 'live') catchUp();
       state.put(event.state);
+      if (event.state === 'live') connectionFound();
+      else if (event.state === 'reconnecting') connectionLost();
     } else if (event.kind === 'hint') {
       for (const listener of hintListeners) listener(event.hint);
       for (const topic of event.hint.topics) gathered.add(topic);
@@ -41,8 +44,10 @@ export function startLive(): () => void {
     stream.check();
     catchUp();
   });
+  const stopAsking = watchConnection(catchUp);
   return () => {
     stopWatching();
+    stopAsking();
     stream.close();
     clearTimeout(gathering);
     gathering = undefined;

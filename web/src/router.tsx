@@ -7,6 +7,7 @@ import {
   redirect,
 } from '@tanstack/react-router';
 import type { ComponentType } from 'react';
+import { steadily } from './connection.ts';
 import { Gate } from './gate.tsx';
 import { BrokenPage, LoadingState, NotFoundPage } from './parts/states.tsx';
 import { hasReturned } from './provider.ts';
@@ -35,7 +36,7 @@ function page<const Path extends string, const Fields extends SearchFields>(
     getParentRoute,
     path,
     validateSearch: readSearch(fields),
-    component: lazyRouteComponent(async () => ({ default: await load() })),
+    component: lazyRouteComponent(steadily(async () => ({ default: await load() }))),
   });
 }
 

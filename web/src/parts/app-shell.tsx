@@ -30,9 +30,12 @@ import {
   Users,
   UserX,
   Webhook,
+  WifiOff,
   X,
 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
+import { steadily, useLostAt } from '../connection.ts';
+import { formatMoment } from '../format.ts';
 import { JUMPS, type JumpTarget, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
 import { usePageFocus } from '../page-focus.ts';
@@ -45,7 +48,7 @@ import { classNames, FILLS } from './class-names.ts';
 import { Wordmark } from './logo.tsx';
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 
-const HelpDialog = lazy(() => import('./help-dialog.tsx'));
+const HelpDialog = lazy(steadily(() => import('./help-dialog.tsx')));
 
 type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
 
@@ -99,6 +102,7 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
         </aside>
         <div className="min-w-0">
           <TopBar onMenu={() => setDrawer(true)} />
+          <NoConnection />
           <main id="main" tabIndex={-1} className="outline-none">
             {children}
           </main>
@@ -112,6 +116,31 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
     </>
   );
 }
+
+/** The server is away: since when, and that what is shown is from before. It goes by itself when the server is back. */
+function NoConnection() {
+  const lostAt = useLostAt();
+  return (
+    <div role="status" className="sticky top-(--top-bar) z-20">
+      {lostAt !== null && (
+        <p className="flex flex-wrap items-center gap-x-2 border-b border-retrying/30 bg-retrying-soft px-4 py-2 sm:px-7">
+          <WifiOff aria-hidden size={15} className="shrink-0 text-retrying" />
+          <span className="font-medium">
+            No connection since{' '}
+            <time dateTime={new Date(lostAt).toISOString()} title={formatMoment(lostAt)}>
+              {CLOCK.format(lostAt)}
+            </time>
+            , trying again.
+          </span>
+          <span className="text-soft">What is shown is from before.</span>
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** As the clock beside the viewer has it. */
+const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 function TopBar({ onMenu }: { readonly onMenu: () => void }) {
   return (

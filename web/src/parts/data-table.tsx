@@ -9,6 +9,7 @@ import {
   useRef,
   useState,
 } from 'react';
+import { steadily } from '../connection.ts';
 import { formatCount } from '../format.ts';
 import { StatusBadge } from './badge.tsx';
 import { Button } from './button.tsx';
@@ -48,7 +49,7 @@ const VIRTUAL_FROM = 120;
 const AUTO_LOAD_ROWS = 2_000;
 
 /** Fetched with the first long list: it is not part of the first load. */
-const VirtualBody = lazy(() => import('./virtual-body.tsx'));
+const VirtualBody = lazy(steadily(() => import('./virtual-body.tsx')));
 
 /**
  * A list as a table, and as cards where it is narrow. Rows open by click, Enter, and keep to the keys `j` and `k`. Long

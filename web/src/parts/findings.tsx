@@ -1,5 +1,6 @@
 import { CircleAlert, CircleCheck, Lightbulb, type LucideIcon, TriangleAlert } from 'lucide-react';
 import { lazy, Suspense, useState } from 'react';
+import { steadily } from '../connection.ts';
 import { plural } from '../format.ts';
 import { Badge, type Tone } from './badge.tsx';
 import { classNames } from './class-names.ts';
@@ -12,7 +13,7 @@ const SIGNS: Readonly<Record<Finding['severity'], readonly [LucideIcon, Tone, st
   hint: [Lightbulb, 'busy', 'text-processing'],
 };
 
-const FindingPage = lazy(() => import('./finding-page.tsx'));
+const FindingPage = lazy(steadily(() => import('./finding-page.tsx')));
 
 /** What preflight found, by severity: what it is, where, and what to do about it. The code of each opens its page. */
 export function Findings({

@@ -1,10 +1,11 @@
 import { lazy, Suspense } from 'react';
+import { steadily } from '../connection.ts';
 import { formatCount } from '../format.ts';
 import type { ChartProps } from './chart-canvas.tsx';
 import { classNames, FILLS } from './class-names.ts';
 
 /** Fetched when the first chart is shown: it is not part of the first load. */
-const Canvas = lazy(() => import('./chart-canvas.tsx'));
+const Canvas = lazy(steadily(() => import('./chart-canvas.tsx')));
 
 /** Counts over time, with a legend that sums them up, and a table for those who do not see it. Times are UTC. */
 export function TimeSeriesChart(props: ChartProps) {

@@ -1,6 +1,7 @@
 import { Link, linkOptions } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
+import { steadily } from '../../connection.ts';
 import { plural } from '../../format.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/page.tsx';
@@ -13,7 +14,7 @@ import { IfMay } from '../../session.tsx';
 type Shown = ResultOf<'overview'>['banners'][number];
 type Denied = ResultOf<'denials'>[number];
 
-const AllowDialog = lazy(() => import('./allow-dialog.tsx'));
+const AllowDialog = lazy(steadily(() => import('./allow-dialog.tsx')));
 
 /** Refused sources that are shown; the page of the listener has all. */
 const DENIALS_SHOWN = 3;

@@ -3,6 +3,7 @@ import { SearchX, ShieldCheck } from 'lucide-react';
 import { lazy, Suspense, useCallback, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
+import { steadily } from '../../connection.ts';
 import { plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { Select } from '../../parts/choice.tsx';
@@ -30,7 +31,7 @@ import { SettingRow } from './setting-row.tsx';
 import type { Setting } from './setting-values.ts';
 
 /** One section shows it: the others do not wait for its code. */
-const CertificateCard = lazy(() => import('./certificate-card.tsx'));
+const CertificateCard = lazy(steadily(() => import('./certificate-card.tsx')));
 
 const NONE: readonly Setting[] = [];
 
