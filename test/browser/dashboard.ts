@@ -27,6 +27,8 @@ export interface Look {
   readonly width?: number;
   readonly height?: number;
   readonly colorScheme?: 'light' | 'dark';
+  /** Where the browser says it is; UTC wherever the tests run. */
+  readonly timezoneId?: string;
 }
 
 /** A host name that the browser takes for this machine, though not for a secure place as it does `localhost`. */
@@ -115,13 +117,14 @@ export class Dashboard {
   }
 
   async #open(
-    { width = 1280, height = 800, colorScheme = 'light' }: Look,
+    { width = 1280, height = 800, colorScheme = 'light', timezoneId = 'UTC' }: Look,
     storageState: StorageState | null,
   ): Promise<Page> {
     const context = await this.#browser.newContext({
       ignoreHTTPSErrors: true,
       viewport: { width, height },
       colorScheme,
+      timezoneId,
       reducedMotion: 'reduce',
       permissions: ['clipboard-read', 'clipboard-write'],
       baseURL: this.url,

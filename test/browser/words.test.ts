@@ -2,7 +2,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test, vi } from 'vitest';
 import type { Client } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
-import { NEEDED } from './dashboard.ts';
+import { ADMIN, NEEDED } from './dashboard.ts';
 import { tooWide } from './looks.ts';
 import { type Populated, populate } from './populated.ts';
 
@@ -127,6 +127,26 @@ describeWith(NEEDED, 'what pages say', () => {
       .locator('[id="limits.max_queued_bytes"]')
       .getByText(/^half of the free disk/)
       .waitFor();
+  });
+
+  test('a message that is not there is said so, and not to be tried again', async () => {
+    await wide.goto('/messages/msg_00000000000000000000000000');
+    await wide.getByText('There is no message msg_00000000000000000000000000.').waitFor();
+    expect(await wide.getByRole('button', { name: 'Try again' }).count()).toBe(0);
+  });
+
+  test('times are those of the reader, with UTC in their titles, or of UTC where that is chosen', async () => {
+    const far = await populated.dashboard.signedIn(`/messages/${populated.things.bounced}`, {
+      timezoneId: 'Asia/Kolkata',
+    });
+    const accepted = far.getByRole('complementary', { name: 'Facts' }).locator('time').first();
+    const utc = /\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC/;
+    expect(await accepted.innerText()).toMatch(/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d GMT\+5:30 \(/);
+    expect(await accepted.getAttribute('title')).toMatch(new RegExp(`GMT\\+5:30 · ${utc.source}$`));
+    await far.getByRole('button', { name: ADMIN.name }).click();
+    await far.getByRole('menuitemradio', { name: 'UTC' }).click();
+    expect(await accepted.innerText()).toMatch(new RegExp(`^${utc.source} \\(`));
+    await far.context().close();
   });
 
   test('what keeps a message is told with its command and its time set off', async () => {

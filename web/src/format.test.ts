@@ -5,6 +5,7 @@ import {
   formatChange,
   formatDuration,
   formatMoment,
+  formatOffset,
   formatRate,
   formatRelative,
   formatShort,
@@ -38,6 +39,16 @@ test.each([
 });
 
 test.each([
+  [0, '+0 ms'],
+  [40, '+40 ms'],
+  [300, '+0.3 s'],
+  [999, '+1.0 s'],
+  [300_000, '+5 min'],
+])('an event %d ms after another is %s', (ms, written) => {
+  expect(formatOffset(ms)).toBe(written);
+});
+
+test.each([
   [0, 'just now'],
   [-4_000, 'just now'],
   [-5_000, '5 s ago'],
@@ -58,6 +69,16 @@ test.each([
   [185_000, 'in 3 min'],
 ])('%d ms still to come are %s', (distance, written) => {
   expect(formatAhead(1e12 + distance, 1e12)).toBe(written);
+});
+
+test.each([
+  ['UTC', '2026-11-22 00:04:05 UTC'],
+  ['Etc/UTC', '2026-11-22 00:04:05 UTC'],
+  ['Europe/Berlin', '2026-11-22 01:04:05 CET'],
+  ['Asia/Kolkata', '2026-11-22 05:34:05 GMT+5:30'],
+  ['America/New_York', '2026-11-21 19:04:05 GMT-5'],
+])('a moment is written in %s', (zone, written) => {
+  expect(formatMoment(Date.parse('2026-11-22T00:04:05.678Z'), zone)).toBe(written);
 });
 
 test('a moment is exact and in UTC', () => {

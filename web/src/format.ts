@@ -1,4 +1,4 @@
-/** Values as people read them. All times are shown in UTC, as the log and the API have them. */
+/** Values as people read them. */
 
 const UNITS = ['B', 'KiB', 'MiB', 'GiB', 'TiB', 'PiB'] as const;
 
@@ -27,6 +27,11 @@ function two(seconds: number, large: number, largeUnit: string, small: number, s
   return rest === 0 ? `${whole} ${largeUnit}` : `${whole} ${largeUnit} ${rest} ${smallUnit}`;
 }
 
+/** How long after an event another came: `+40 ms`, `+0.3 s`, `+5 min`. */
+export function formatOffset(ms: number): string {
+  return ms >= 100 && ms < 1000 ? `+${(ms / 1000).toFixed(1)} s` : `+${formatDuration(ms)}`;
+}
+
 /** How far a time is from now: `just now`, `3 min ago`, `in 2 h`, `4 d ago`. */
 export function formatRelative(time: number, now: number): string {
   const seconds = Math.round((time - now) / 1000);
@@ -50,11 +55,40 @@ function roughly(seconds: number): string {
   return `${Math.floor(seconds / (86_400 * 365.25))} years`;
 }
 
-/** A moment, exactly: `2026-11-22 03:04:05 UTC`. */
-export function formatMoment(time: number): string {
-  return Number.isNaN(time)
-    ? 'unknown'
-    : `${new Date(time).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+/** A moment, exactly, in a time zone: `2026-11-22 03:04:05 UTC`, `2026-11-22 04:04:05 CET`. */
+export function formatMoment(time: number, zone = 'UTC'): string {
+  if (Number.isNaN(time)) return 'unknown';
+  if (zone === 'UTC') return `${new Date(time).toISOString().replace('T', ' ').slice(0, 19)} UTC`;
+  const parts = new Map(
+    clockOf(zone)
+      .formatToParts(time)
+      .map(({ type, value }) => [type, value]),
+  );
+  const [year, month, day, hour, minute, second, name] = MOMENT.map((part) => parts.get(part) ?? '');
+  return `${year}-${month}-${day} ${hour}:${minute}:${second} ${name}`;
+}
+
+const MOMENT = ['year', 'month', 'day', 'hour', 'minute', 'second', 'timeZoneName'] as const;
+
+/** Making one takes long; a page needs one or two. */
+const clocks = new Map<string, Intl.DateTimeFormat>();
+
+function clockOf(zone: string): Intl.DateTimeFormat {
+  const known = clocks.get(zone);
+  if (known) return known;
+  const made = new Intl.DateTimeFormat('en-GB', {
+    timeZone: zone,
+    year: 'numeric',
+    month: '2-digit',
+    day: '2-digit',
+    hour: '2-digit',
+    minute: '2-digit',
+    second: '2-digit',
+    hourCycle: 'h23',
+    timeZoneName: 'short',
+  });
+  clocks.set(zone, made);
+  return made;
 }
 
 /** A count: `12,345`. */

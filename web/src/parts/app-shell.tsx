@@ -6,6 +6,7 @@ import {
   BellRing,
   ChevronsUpDown,
   CircleHelp,
+  Clock,
   FileClock,
   Footprints,
   Gauge,
@@ -42,6 +43,7 @@ import { usePageFocus } from '../page-focus.ts';
 import { useCall } from '../queries.ts';
 import { ROLE_WORDS, type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
+import { setTimes, type Times, useTimes, ZONE_HERE } from '../zone.ts';
 import { Asking } from './ask.tsx';
 import { stateWords, toneOf } from './badge.tsx';
 import { classNames, FILLS } from './class-names.ts';
@@ -302,10 +304,16 @@ const THEMES: readonly { value: Theme; label: string; icon: typeof Sun }[] = [
   { value: 'dark', label: 'Dark', icon: Moon },
 ];
 
-/** Who is signed in, and what concerns them alone: account, theme, help, signing out. */
+const TIMES: readonly { value: Times; label: string; icon: typeof Sun }[] = [
+  { value: 'here', label: ZONE_HERE, icon: Clock },
+  { value: 'utc', label: 'UTC', icon: Globe },
+];
+
+/** Who is signed in, and what concerns them alone: account, theme, times, help, signing out. */
 function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
   const { user, resident } = useSession();
   const theme = useTheme();
+  const times = useTimes();
   const leave = useSessionAct('logout', { onDone: setSession });
   return (
     <Menu
@@ -334,6 +342,8 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
       <MenuItem icon={CircleHelp} label="Keys and help" onSelect={onHelp} />
       <MenuLine />
       <MenuChoices label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
+      <MenuLine />
+      <MenuChoices label="Times" value={times} choices={TIMES} onChange={setTimes} />
       {!resident && (
         <>
           <MenuLine />

@@ -58,13 +58,11 @@ export function CopyButton({
   return <Button icon={icon} small label={copied ? 'Copied' : children} onClick={copy} />;
 }
 
-/** A value to be copied, in one line: an id, an address, a record of the DNS. */
+/** A value to be copied, whole, however long it is: an id, an address, a record of the DNS. */
 export function Copyable({ text }: { readonly text: string }) {
   return (
     <span className="inline-flex max-w-full min-w-0 items-center gap-0.5">
-      <span className="min-w-0 truncate font-mono text-sm select-all" title={text}>
-        {text}
-      </span>
+      <span className="min-w-0 font-mono text-sm break-all select-all">{text}</span>
       <CopyButton text={text} />
     </span>
   );

@@ -1,5 +1,5 @@
-import { CircleAlert, Info, Lock, type LucideIcon, RotateCw, TriangleAlert } from 'lucide-react';
-import type { ReactNode } from 'react';
+import { CircleAlert, Info, Lock, type LucideIcon, RotateCw, SearchX, TriangleAlert } from 'lucide-react';
+import { Fragment, type ReactNode } from 'react';
 import { ApiError } from '../api.ts';
 import { Button, ButtonLink } from './button.tsx';
 import { classNames } from './class-names.ts';
@@ -31,27 +31,82 @@ export function EmptyState({
   );
 }
 
-/** Grey bars in the place of what is being fetched. */
-export function LoadingState({
-  lines = 4,
-  label = 'Loading',
-}: {
-  readonly lines?: number | undefined;
-  readonly label?: string;
-}) {
+/** What grey bars stand for: text, the rows of a table, or cards beside each other. */
+type Shape = 'text' | 'table' | 'cards';
+
+const SHAPES: Readonly<Record<Shape, readonly [all: string, one: (line: number) => ReactNode]>> = {
+  text: ['space-y-3 p-4', (line) => <Bar line={line} />],
+  table: [
+    'divide-y divide-line',
+    (line) => (
+      <div className="flex h-11 items-center gap-6 px-4">
+        <div className="min-w-0 flex-1">
+          <div className={classNames('skeleton h-3.5', ['w-4/5', 'w-3/5', 'w-2/3'][line % 3])} />
+        </div>
+        <div className="skeleton h-5 w-18" />
+        <div className="skeleton hidden h-3.5 w-1/5 sm:block" />
+        <div className="skeleton hidden h-3.5 w-12 sm:block" />
+      </div>
+    ),
+  ],
+  cards: [
+    'grid gap-4 sm:grid-cols-2 xl:grid-cols-3',
+    () => (
+      <div className="h-44 space-y-3 rounded-lg border border-line bg-surface p-4">
+        <div className="skeleton h-9 w-3/5" />
+        <div className="skeleton h-5 w-18" />
+        <div className="skeleton h-3.5 w-4/5" />
+      </div>
+    ),
+  ],
+};
+
+function Bar({ line }: { readonly line: number }) {
+  return <div className={classNames('skeleton h-4', line % 3 === 2 ? 'w-3/5' : 'w-full')} />;
+}
+
+/** Grey bars in the place of text, within a part of a page that is being fetched as a whole. */
+export function Bars({ count }: { readonly count: number }) {
   return (
-    <div role="status" aria-label={label} className="space-y-3 p-4">
-      {Array.from({ length: lines }, (_, line) => (
+    <div aria-hidden className="space-y-3">
+      {Array.from({ length: count }, (_, line) => (
         // biome-ignore lint/suspicious/noArrayIndexKey: bars are all alike
-        <div key={line} className={classNames('skeleton h-4', line % 3 === 2 ? 'w-3/5' : 'w-full')} />
+        <Bar key={line} line={line} />
       ))}
     </div>
   );
 }
 
-/** Something could not be fetched: what went wrong, how to find it in the log, and to try again. */
+/** Grey bars in the place of what is being fetched, in its shape. */
+export function LoadingState({
+  lines = 4,
+  label = 'Loading',
+  shape = 'text',
+}: {
+  readonly lines?: number | undefined;
+  readonly label?: string;
+  readonly shape?: Shape | undefined;
+}) {
+  const [all, one] = SHAPES[shape];
+  return (
+    <div role="status" aria-label={label} className={all}>
+      {Array.from({ length: lines }, (_, line) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: bars are all alike
+        <Fragment key={line}>{one(line)}</Fragment>
+      ))}
+    </div>
+  );
+}
+
+/** Something could not be fetched: what went wrong, how to find it in the log, and to try again unless it is gone. */
 export function ErrorState({ error, onRetry }: { readonly error: Error; readonly onRetry?: () => void }) {
-  const requestId = error instanceof ApiError ? error.requestId : null;
+  const { status, requestId } = error instanceof ApiError ? error : { status: 0, requestId: null };
+  if (status === 404)
+    return (
+      <EmptyState icon={SearchX} title="Not found">
+        {error.message}
+      </EmptyState>
+    );
   return (
     <div role="alert" className="flex flex-col items-center px-6 py-10 text-center">
       <CircleAlert aria-hidden size={22} className="mb-3 text-failed" />
@@ -78,15 +133,17 @@ interface FetchedQuery<Data> {
 export function Fetched<Data>({
   query,
   lines,
+  shape,
   children,
 }: {
   readonly query: FetchedQuery<Data>;
   readonly lines?: number | undefined;
+  readonly shape?: Shape;
   readonly children?: (data: Data) => ReactNode;
 }) {
   if (query.data !== undefined) return children?.(query.data);
   if (query.error) return <ErrorState error={query.error} onRetry={() => void query.refetch()} />;
-  return <LoadingState lines={lines} />;
+  return <LoadingState lines={lines} shape={shape} />;
 }
 
 /** A page that only some may see. */

@@ -7,6 +7,7 @@ import {
   formatMoment,
   formatRelative,
 } from '../format.ts';
+import { useZone } from '../zone.ts';
 import { classNames } from './class-names.ts';
 
 /** All relative times change together, on one timer. */
@@ -36,7 +37,14 @@ export function useNow(): number {
   return Math.max(ticked, mountedAt);
 }
 
-/** A moment, as far from now; exactly, in UTC, as its title. `exact` shows both; `ahead` is for what is yet to come. */
+/** A moment in the reader's time zone, and for a title also in UTC. */
+function useMoment(time: number): { readonly moment: string; readonly title: string } {
+  const moment = formatMoment(time, useZone());
+  const utc = formatMoment(time);
+  return { moment, title: moment === utc ? utc : `${moment} · ${utc}` };
+}
+
+/** A moment, as far from now; exactly, also in UTC, as its title. `exact` shows both; `ahead` is for what is yet to come. */
 export function Time({
   at,
   exact = false,
@@ -48,10 +56,10 @@ export function Time({
 }) {
   const current = useNow();
   const time = typeof at === 'number' ? at : Date.parse(at);
-  const moment = formatMoment(time);
+  const { moment, title } = useMoment(time);
   const relative = (ahead ? formatAhead : formatRelative)(time, current);
   return (
-    <time dateTime={Number.isNaN(time) ? undefined : new Date(time).toISOString()} title={moment}>
+    <time dateTime={Number.isNaN(time) ? undefined : new Date(time).toISOString()} title={title}>
       {exact ? (
         <>
           {moment} <span className="whitespace-nowrap text-soft">({relative})</span>
@@ -84,7 +92,9 @@ export function Duration({ ms }: { readonly ms: number }) {
 /** When something is to happen; what should have begun already is due. */
 export function DueAt({ at }: { readonly at: string }) {
   const now = useNow();
-  return Date.parse(at) > now ? <Time at={at} ahead /> : <span title={at}>due</span>;
+  const time = Date.parse(at);
+  const { title } = useMoment(time);
+  return time > now ? <Time at={at} ahead /> : <span title={title}>due</span>;
 }
 
 const DIFFERENCES = {

@@ -58,7 +58,7 @@ function ActivityList() {
         )}
       </Toolbar>
       <Card flush>
-        <Fetched query={pages.query} lines={10}>
+        <Fetched query={pages.query} lines={10} shape="table">
           {() => (
             <DataTable
               label="Activity"

@@ -54,7 +54,7 @@ export function AlertsTab() {
       </Card>
       <Silences />
       <Card title="History" flush>
-        <Fetched query={fired.query} lines={6}>
+        <Fetched query={fired.query} lines={6} shape="table">
           {() => (
             <DataTable
               label="History of alerts"

@@ -115,7 +115,7 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       cell: (recipient) => (
         <>
           <span className="flex min-w-0 items-baseline gap-2">
-            <Said text={recipient.address} className="min-w-0" />
+            <Said text={recipient.address} lines="several" className="min-w-0" />
             {recipient.type !== 'to' && <span className="caption shrink-0">{recipient.type}</span>}
           </span>
           <Since recipient={recipient} />

@@ -14,6 +14,7 @@ import {
   X,
 } from 'lucide-react';
 import { type ReactNode, useState } from 'react';
+import { formatOffset } from '../../format.ts';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
@@ -22,7 +23,7 @@ import { KeyValue, type Rows } from '../../parts/page.tsx';
 import { PartsBar } from '../../parts/progress.tsx';
 import { DueAt, Duration, Said, Time } from '../../parts/values.tsx';
 import { type Attempt, type Happening, replyText, type Story } from './story.ts';
-import { phasesOf, timelineOf } from './timeline.ts';
+import { offsetsOf, phasesOf, timelineOf } from './timeline.ts';
 
 /** Of a long life, so many happenings are shown at its beginning and at its end. */
 const HEAD = 3;
@@ -58,10 +59,12 @@ export function Happenings({
   const isLong = !all && life.length > HEAD + TAIL + 2;
   const head = isLong ? life.slice(0, HEAD) : life;
   const tail = isLong ? life.slice(-TAIL) : [];
+  const offsets = offsetsOf([...head, ...tail]);
   const draw = (one: Happening) => (
     <Point
       key={one.key}
       happening={one}
+      offset={offsets.get(one.key)}
       attempt={story.attempts.find(({ number }) => number === one.attempt)}
       {...(one.key === 'more' && {
         action: <Button small label="Show more attempts" busy={more.loading} onClick={more.load} />,
@@ -104,10 +107,13 @@ function Line() {
 
 function Point({
   happening: { at, title, detail, mark, ahead },
+  offset,
   attempt,
   action,
 }: {
   readonly happening: Happening;
+  /** How long after the one above, in ms. */
+  readonly offset: number | undefined;
   readonly attempt: Attempt | undefined;
   readonly action?: ReactNode;
 }) {
@@ -132,7 +138,14 @@ function Point({
             {ahead && <span className="sr-only"> (not yet)</span>}
           </span>
           {at !== null && (
-            <span className="text-sm text-soft">{ahead ? <DueAt at={at} /> : <Time at={at} />}</span>
+            <span className="flex gap-x-2.5 text-sm text-soft">
+              {offset !== undefined && (
+                <span title="After the event above" className="whitespace-nowrap text-ink">
+                  {formatOffset(offset)}
+                </span>
+              )}
+              {ahead ? <DueAt at={at} /> : <Time at={at} />}
+            </span>
           )}
         </div>
         {detail !== null && <Said text={detail} lines="several" className="block text-sm text-soft" />}

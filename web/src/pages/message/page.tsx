@@ -8,7 +8,7 @@ import { useHints } from '../../live.ts';
 import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Card, Page } from '../../parts/page.tsx';
-import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
+import { Banner, Bars, EmptyState, Fetched } from '../../parts/states.tsx';
 import { DueAt, plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { MessageActions } from './actions.tsx';
@@ -34,9 +34,13 @@ export function MessagePage() {
   if (story === undefined)
     return (
       <Page title="Message" back={back}>
-        <Card>
-          <Fetched query={query} lines={9} />
-        </Card>
+        {query.error ? (
+          <Card>
+            <Fetched query={query} />
+          </Card>
+        ) : (
+          <StoryOutline />
+        )}
       </Page>
     );
   const { subject } = story.record;
@@ -77,6 +81,37 @@ export function MessagePage() {
         </aside>
       </div>
     </Page>
+  );
+}
+
+/** A page of a message that is being fetched. */
+function StoryOutline() {
+  return (
+    <div
+      role="status"
+      aria-label="Loading"
+      className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_21rem]"
+    >
+      <div className="min-w-0 space-y-5">
+        <Card title="Recipient">
+          <Bars count={1} />
+        </Card>
+        <Card title="What happened">
+          <Bars count={5} />
+        </Card>
+        <Card title="Contents">
+          <Bars count={8} />
+        </Card>
+      </div>
+      <aside className="min-w-0 space-y-5">
+        <Card title="Facts">
+          <Bars count={9} />
+        </Card>
+        <Card title="Why this way">
+          <Bars count={2} />
+        </Card>
+      </aside>
+    </div>
   );
 }
 

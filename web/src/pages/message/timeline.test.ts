@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { sourceWords } from './aftermath.ts';
 import { sameWays } from './page.tsx';
 import { type Attempt, replyText, type Story } from './story.ts';
-import { phasesOf, timelineOf } from './timeline.ts';
+import { offsetsOf, phasesOf, timelineOf } from './timeline.ts';
 
 const NOTHING_TOLD = { confirmedAt: null, bounce: null, complainedAt: null, unsubscribedAt: null };
 const BOB = { address: 'bob@example.org', ...NOTHING_TOLD };
@@ -116,6 +116,20 @@ describe('the life of a message', () => {
       detail: 'No such user · 100 ms',
       mark: 'rejected',
     });
+  });
+
+  it('says how long after the one before each event came, past those without a time', () => {
+    const more = { attempts: [attempt(1, 'deferred'), attempt(2, 'deferred')], moreAttempts: true };
+    const whole = timelineOf(story({ timestamp: '2026-11-22T03:05:02.300Z' }, more));
+    expect([...offsetsOf(whole)]).toEqual([
+      ['attempt 1', 1000],
+      ['attempt 2', 1000],
+      ['end', 300_300],
+    ]);
+    const early = timelineOf(story({ timestamp: '2026-11-22T02:59:59.000Z' }));
+    expect([...offsetsOf(early)]).toEqual([]);
+    const waiting = { status: 'retrying', attempts: 1, nextAttemptAt: '2026-11-22T04:00:00.000Z' };
+    expect([...offsetsOf(timelineOf(story({ ...waiting, waitingFor: 'backoff' })))]).toEqual([]);
   });
 
   it('never calls captured mail delivered', () => {

@@ -37,6 +37,19 @@ export function timelineOf(story: Story): Happening[] {
   ];
 }
 
+/** How long after the event before it each one came, by its key, in ms. What is ahead has none, nor what came out of order. */
+export function offsetsOf(life: readonly Happening[]): ReadonlyMap<string, number> {
+  const offsets = new Map<string, number>();
+  let last = Number.NaN;
+  for (const { key, at, ahead } of life) {
+    if (at === null || ahead) continue;
+    const time = Date.parse(at);
+    if (time >= last) offsets.set(key, time - last);
+    last = time;
+  }
+  return offsets;
+}
+
 /** What was told of recipients stands around the end of their message, in the order of its time. */
 function withAftermath(end: readonly Happening[], told: readonly Happening[]): Happening[] {
   const endedAt = end.find(({ ahead }) => !ahead)?.at ?? null;

@@ -106,7 +106,7 @@ function Rows({
   readonly selection: Selection | undefined;
 }) {
   if (list.error && list.rows.length === 0) return <ErrorState error={list.error} onRetry={list.retry} />;
-  if (list.loading && list.rows.length === 0) return <LoadingState lines={9} label="Searching" />;
+  if (list.loading && list.rows.length === 0) return <LoadingState lines={9} shape="table" label="Searching" />;
   return (
     <div className={list.loading ? 'opacity-60 transition-opacity' : undefined} aria-busy={list.loading}>
       <DataTable

@@ -27,7 +27,7 @@ export function RelaysPage() {
       note="Where mail goes from here."
       actions={mayAdd && <Button look="primary" icon={Plus} label="Add relay" onClick={() => open(null)} />}
     >
-      <Fetched query={relays} lines={8}>
+      <Fetched query={relays} lines={6} shape="cards">
         {(rows) => (
           <div className="space-y-4">
             {rows.every(({ type }) => type === 'inbox') && (

@@ -115,12 +115,28 @@ const ICONS: Readonly<Record<string, LucideIcon>> = {
   webhook: Webhook,
 };
 
+/** Providers have letters: their own signs are not ours to use, and one cloud for all tells nothing apart. */
+const LETTERS: Readonly<Record<string, string>> = {
+  ses: 'SES',
+  mailgun: 'Mg',
+  postmark: 'Pm',
+  sendgrid: 'Sg',
+  resend: 'Re',
+};
+
 /** The sign of a type of relay. */
 export function RelayIcon({ type }: { readonly type: string }) {
+  const letters = LETTERS[type];
   const Icon = ICONS[type] ?? Cloud;
   return (
     <span className="flex size-9 shrink-0 items-center justify-center rounded-md border border-line bg-paper text-soft">
-      <Icon aria-hidden size={17} strokeWidth={1.75} />
+      {letters === undefined ? (
+        <Icon aria-hidden size={17} strokeWidth={1.75} />
+      ) : (
+        <span aria-hidden className="text-xs font-semibold">
+          {letters}
+        </span>
+      )}
     </span>
   );
 }

@@ -21,7 +21,7 @@ export function ReceivedTab() {
   });
   return (
     <Card flush>
-      <Fetched query={query} lines={8}>
+      <Fetched query={query} lines={8} shape="table">
         {() => (
           <DataTable
             label="Reports received"

@@ -73,7 +73,7 @@ export function RequestsPage() {
         )}
       </Toolbar>
       <Card flush>
-        <Fetched query={list.query} lines={10}>
+        <Fetched query={list.query} lines={10} shape="table">
           {() => (
             <DataTable
               label="Requests"
@@ -85,7 +85,7 @@ export function RequestsPage() {
               empty={
                 isPlaceholderData ? (
                   // Empty is the answer to the former question.
-                  <LoadingState lines={10} />
+                  <LoadingState lines={10} shape="table" />
                 ) : show !== undefined || key !== undefined ? (
                   <EmptyState icon={Search} title="No requests match">
                     Other keys, or all requests, may have more.

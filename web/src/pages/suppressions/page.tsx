@@ -105,7 +105,7 @@ export function SuppressionsPage() {
                 empty={
                   isPlaceholderData ? (
                     // Empty is the answer to the former search.
-                    <LoadingState />
+                    <LoadingState shape="table" />
                   ) : isFiltered ? (
                     <NotFound address={readWanted(q).address} />
                   ) : (

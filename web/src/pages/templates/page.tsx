@@ -43,7 +43,7 @@ export function TemplatesPage() {
         </Toolbar>
       )}
       <Card flush>
-        <Fetched query={templates} lines={6}>
+        <Fetched query={templates} lines={6} shape="table">
           {(all) => (
             <DataTable
               label="Templates"

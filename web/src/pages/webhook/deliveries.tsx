@@ -41,7 +41,7 @@ export function Deliveries({ of }: { readonly of: Endpoint }) {
         />
       }
     >
-      <Fetched query={list.query} lines={8}>
+      <Fetched query={list.query} lines={8} shape="table">
         {() => (
           <DataTable
             label="Deliveries"
@@ -52,7 +52,7 @@ export function Deliveries({ of }: { readonly of: Endpoint }) {
             more={list.more}
             empty={
               list.query.isPlaceholderData ? (
-                <LoadingState />
+                <LoadingState shape="table" />
               ) : status === undefined ? (
                 <EmptyState icon={Send} title="No deliveries yet">
                   It is told of what happens from its creation on. A test shows at once whether it listens.

@@ -26,7 +26,7 @@ export function WebhooksPage() {
     >
       <Card flush>
         {mayManage ? (
-          <Fetched query={endpoints} lines={6}>
+          <Fetched query={endpoints} lines={6} shape="table">
             {({ webhooks }) => (
               <DataTable
                 label="Endpoints"
