@@ -295,7 +295,10 @@ export function createDownloads({ storage, words, backupDirectory, ...parts }: D
       if (file === undefined) throw new OperationError('not_found', 'The message has no such file.');
       return { filename: file.filename, bytes: file.content };
     },
-    document: async (id) => ({ html: documentOf((await words.read(id)).words), policy: DOCUMENT_POLICY }),
+    document: async (id, { isDark }) => ({
+      html: documentOf((await words.read(id)).words, isDark),
+      policy: DOCUMENT_POLICY,
+    }),
     export: parts.export,
     backup: async (actor, name) => {
       const body = await openBackup(backupDirectory, name);

@@ -25,8 +25,11 @@ export interface Downloads {
   source(id: string): Promise<StreamedBody>;
   /** A file of a message, by its number in the preview. */
   part(id: string, number: number): Promise<DownloadedPart>;
-  /** An inert document that shows a message's text, and the policy for it. */
-  document(id: string): Promise<{ readonly html: string; readonly policy: string }>;
+  /** An inert document that shows a message's text, also as in dark mode, and the policy for it. */
+  document(
+    id: string,
+    look: { readonly isDark: boolean },
+  ): Promise<{ readonly html: string; readonly policy: string }>;
   /** The result of a query, piece by piece; records who exported it. */
   export(
     actor: Actor,
@@ -100,7 +103,8 @@ async function answerPart({ exchange, content, params }: DownloadVisit): Promise
 async function answerPreview({ exchange, content, params }: DownloadVisit): Promise<void> {
   if (exchange.query.get('view') !== 'html')
     throw new Problem(400, 'invalid', 'Ask for view=html; the text is in messagePreview.');
-  const { html, policy } = await content.downloads.document(params['id'] ?? '');
+  const look = { isDark: exchange.query.get('scheme') === 'dark' };
+  const { html, policy } = await content.downloads.document(params['id'] ?? '', look);
   exchange.send(200, 'text/html; charset=utf-8', html, {
     'Content-Security-Policy': policy,
     'X-Frame-Options': 'SAMEORIGIN',

@@ -31,6 +31,26 @@ test.each([
   expect(documentOf({ ...EMPTY, html })).toContain(shown);
 });
 
+test('styles for the mode that was chosen hold, and only within styles', () => {
+  const html =
+    '<STYLE>@media (Prefers-Color-Scheme: DARK){a{}}@media (prefers-color-scheme:light){b{}}</STYLE>(prefers-color-scheme: dark)';
+  const [light, dark] = [documentOf({ ...EMPTY, html }), documentOf({ ...EMPTY, html }, true)];
+  expect(light).toContain(
+    '<STYLE>@media (max-width:0px){a{}}@media (min-width:0px){b{}}</STYLE>(prefers-color-scheme: dark)',
+  );
+  expect(dark).toContain(
+    '<STYLE>@media (min-width:0px){a{}}@media (max-width:0px){b{}}</STYLE>(prefers-color-scheme: dark)',
+  );
+  expect([light, dark].map((document) => document.includes('invert('))).toEqual([false, false]);
+  expect(documentOf({ ...EMPTY, html: '<p>Hi' }, true)).toContain('invert(');
+});
+
+test('the root has no background, so that the mail’s own fills the canvas', () => {
+  const html = '<body bgcolor="#123456">Hi';
+  for (const isDark of [false, true])
+    expect(documentOf({ ...EMPTY, html }, isDark)).not.toMatch(/background/);
+});
+
 test('a text is shown as it is, whatever is in it', () => {
   expect(documentOf({ ...EMPTY, text: '<script>alert("1")</script>' })).toContain(
     '<pre>&#60;script&#62;alert(&#34;1&#34;)&#60;/script&#62;</pre>',

@@ -91,17 +91,39 @@ const PICTURE_TYPE = /^image\/(?:png|jpeg|gif|webp|bmp|x-icon|avif)$/;
 const ACTIVE =
   /<(\/?)(?=(?:base|meta|link|script|iframe|frame|frameset|object|embed|applet|form|portal|template|plaintext|xmp|noscript)[\s/>])/gi;
 
-/** An inert document that shows a message's HTML, or its text. */
-export function documentOf(message: ParsedMessage): string {
-  const body = message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html);
-  return `<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${STYLE}</style></head><body>${body}</body></html>`;
+/** An inert document that shows a message's HTML, or its text; also as clients in dark mode do. */
+export function documentOf(message: ParsedMessage, isDark = false): string {
+  const body =
+    message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html, isDark);
+  const colours = !isDark ? LIGHT : message.html !== null && OWN_DARK.test(message.html) ? DARK : TURNED;
+  return `<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${colours}${STYLE}</style></head><body>${body}</body></html>`;
+}
+
+// The root has no background, so that the mail's own fills all there is.
+const LIGHT = 'html{color-scheme:light;color:#111}';
+const DARK = 'html{color-scheme:dark;color:#eee}';
+/** A mail without styles for dark mode, as by clients that invert its colours. */
+const TURNED = `${LIGHT}html,img{filter:invert(1) hue-rotate(180deg)}`;
+
+/** Styles of a mail for one of the modes. */
+const OWN_DARK = /\(\s*prefers-color-scheme\s*:\s*dark\s*\)/i;
+const SHEET = /<style\b[\s\S]*?(?:<\/style|$)/gi;
+const MODE = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
+const ALWAYS = '(min-width:0px)';
+const NEVER = '(max-width:0px)';
+
+/** Styles for the mode that was chosen hold, whatever the reader's machine prefers. */
+function inMode(html: string, isDark: boolean): string {
+  return html.replace(SHEET, (sheet) =>
+    sheet.replace(MODE, (_, mode: string) => ((mode.toLowerCase() === 'dark') === isDark ? ALWAYS : NEVER)),
+  );
 }
 
 const STYLE =
-  'html{color-scheme:light;background:#fff;color:#111}body{margin:12px;font:14px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}img{max-width:100%}pre{white-space:pre-wrap;font:13px/1.5 ui-monospace,monospace;margin:0}x-script,x-noscript,x-template,x-title{display:none}';
+  'body{margin:12px;font:14px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}img{max-width:100%}pre{white-space:pre-wrap;font:13px/1.5 ui-monospace,monospace;margin:0}x-script,x-noscript,x-template,x-title{display:none}';
 
-function htmlDocument(message: ParsedMessage, html: string): string {
-  return withPictures(html.replace(ACTIVE, '<$1x-'), message.attachments);
+function htmlDocument(message: ParsedMessage, html: string, isDark: boolean): string {
+  return withPictures(inMode(html, isDark).replace(ACTIVE, '<$1x-'), message.attachments);
 }
 
 function textDocument(text: string): string {

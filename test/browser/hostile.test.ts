@@ -126,6 +126,9 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
       .waitFor();
     const frame = page.frameLocator('iframe').first();
     await frame.getByText('Visible words').waitFor();
+    await page.getByRole('button', { name: 'Dark mode' }).click();
+    await page.locator('iframe[src$="scheme=dark"]').waitFor();
+    await frame.getByText('Visible words').waitFor();
     for (const tab of ['Text', 'Source', /Headers/, /Attachments/]) {
       await page.getByRole('tab', { name: tab }).click();
       await settled(page);

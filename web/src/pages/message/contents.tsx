@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { Monitor, Paperclip, Smartphone } from 'lucide-react';
+import { Monitor, Moon, Paperclip, Smartphone, Sun } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { type Address, useAddress } from '../../address.ts';
@@ -96,6 +96,11 @@ const WIDTHS = [
   { value: 'phone', label: 'Phone width', icon: Smartphone },
 ] as const;
 
+const SCHEMES = [
+  { value: 'light', label: 'Light', icon: Sun },
+  { value: 'dark', label: 'Dark mode', icon: Moon },
+] as const;
+
 /** The HTML in a frame that may do nothing: no script, no form, no request, no way out. */
 function HtmlView({
   id,
@@ -107,12 +112,21 @@ function HtmlView({
   readonly onView: (view: ContentsView) => void;
 }) {
   const [isLoaded, setLoaded] = useState(false);
+  const [isDark, setDark] = useState(false);
+  const look = new URLSearchParams({ view: 'html', ...(isDark && { scheme: 'dark' }) });
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
         <Segments label="Width" choices={WIDTHS} value={isPhone ? 'phone' : 'html'} onChange={onView} />
-        <p className="min-w-0 flex-1 text-sm text-soft">
+        <Segments
+          label="Colours"
+          choices={SCHEMES}
+          value={isDark ? 'dark' : 'light'}
+          onChange={(next) => setDark(next === 'dark')}
+        />
+        <p className="min-w-0 flex-1 basis-60 text-sm text-soft">
           As stored. Scripts, forms and everything remote are kept out, so pictures from the web are missing.
+          {isDark && ' A mail without styles for dark mode is inverted, as some clients do.'}
         </p>
       </div>
       <div className="h-[min(64dvh,32rem)] min-h-40 resize-y overflow-hidden rounded-md border border-line bg-sunken p-0 sm:p-3">
@@ -120,10 +134,10 @@ function HtmlView({
           // A frame whose sandbox allows nothing is of no origin, runs nothing and leads nowhere.
           sandbox=""
           title="The message's HTML"
-          src={`/preview/${encodeURIComponent(id)}?view=html`}
+          src={`/preview/${encodeURIComponent(id)}?${look}`}
           referrerPolicy="no-referrer"
           onLoad={() => setLoaded(true)}
-          style={{ background: '#fff', colorScheme: 'light' }}
+          style={{ background: isDark ? '#121212' : '#fff', colorScheme: 'light' }}
           className={classNames(
             'mx-auto block h-full w-full rounded-sm transition-[max-width,opacity] duration-200',
             isPhone ? 'max-w-[375px]' : 'max-w-full',
