@@ -43,15 +43,15 @@ export async function findNamed(given: string, views: Findable, hint = ''): Prom
   return detail;
 }
 
-/** What reading a query needs: keys, relays and messages. */
-export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution' | 'views'>;
+/** What reading a query needs: keys, relays, messages, and the time. */
+export type QueryDeps = Pick<LocalDeps, 'keyring' | 'resolution' | 'views' | 'clock'>;
 
 /** Parses a typed query, with the ids of the keys that it names. One that names a message finds that message. */
 export async function readQuery(
   text: string,
-  { keyring, resolution, views }: QueryDeps,
+  { keyring, resolution, views, clock }: QueryDeps,
 ): Promise<ParsedQuery> {
-  const { query: parsed, notes } = parseQuery(await namingQuery(text.trim(), views));
+  const { query: parsed, notes } = parseQuery(await namingQuery(text.trim(), views), clock.wall());
   const query = { ...parsed, terms: parsed.terms.map(withOwnForm) };
   const { relays } = resolution().config;
   const strangers = [...(query.relays ?? []), ...query.notRelays].filter(

@@ -52,12 +52,12 @@ async function inbox(request: RequestOf<'inbox'>, deps: InboxDeps): Promise<Inbo
 async function find(
   { query, box = null, limit, before }: RequestOf<'inbox'>,
   keyId: string | null,
-  { views }: InboxDeps,
+  { views, clock }: InboxDeps,
 ): Promise<{ readonly page: ListPage | FoundPage; readonly notes: readonly string[] }> {
   if (query.trim() === '') {
     return { page: await views.list({ ...capturedOf(keyId, box), before, limit }), notes: [] };
   }
-  const { query: parsed, notes } = parseQuery(query);
+  const { query: parsed, notes } = parseQuery(query, clock.wall());
   const terms = box === null ? parsed.terms : [...parsed.terms, { kind: 'box', box, not: false } as const];
   const captured = { ...parsed, terms, captured: true, keys: keyId === null ? null : [keyId] };
   return { page: await views.search({ query: captured, after: null, before, limit }), notes };

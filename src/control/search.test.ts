@@ -37,9 +37,13 @@ describe('the operations on all mail', () => {
     expect(odd.messages).toEqual([]);
     expect(odd.notes).toEqual([
       expect.stringContaining('There is no token colour:'),
+      'So nothing matches.',
       'There is no relay nowhere now.',
       'There is no key nobody.',
     ]);
+    expect((await search('invoice status:lost')).messages).toEqual([]);
+    expect((await search('invoice after:2h')).messages).toHaveLength(2);
+    expect((await search('invoice before:2h')).messages).toEqual([]);
     expect(await operations.countNew({ query: 'invoice', after: first })).toEqual({ count: 1, more: false });
     await expect(search('', 'x')).rejects.toMatchObject({ code: 'invalid' });
     await expect(operations.countNew({ query: '', after: 'x' })).rejects.toMatchObject({ code: 'invalid' });

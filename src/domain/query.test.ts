@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { MESSAGE_STATUSES } from './delivery.ts';
 import { holdsWords, MAX_WORD, wordsOf } from './mail-words.ts';
-import { ANY_MAIL, type Piece, parseDay, parseQuery, piecesOf, QUERY_TOKENS } from './query.ts';
+import { ANY_MAIL, type Piece, parseAgo, parseDay, parseQuery, piecesOf, QUERY_TOKENS } from './query.ts';
 import { type MailFacts, queryTest } from './query-test.ts';
 
 const read = (text: string) => {
@@ -12,6 +12,9 @@ const read = (text: string) => {
   );
   return { ...Object.fromEntries(changed), ...(notes.length === 0 ? {} : { notes: notes.length }) };
 };
+
+/** What cannot be read, and that therefore nothing matches. */
+const NOTHING = { statuses: [], notes: 2 };
 
 /** A piece as it is typed. */
 function pieceText({ token, value, not }: Piece): string {
@@ -52,23 +55,26 @@ describe('a query', () => {
     ['status:failed status:Retrying', { statuses: ['failed', 'retrying'] }],
     ['-status:delivered', { statuses: ['queued', 'processing', 'retrying', 'failed'] }],
     ['status:failed -status:failed', { statuses: [] }],
-    ['status:lost', { notes: 1 }],
+    ['status:lost', NOTHING],
     ['relay:a relay:b -relay:c', { relays: ['a', 'b'], notRelays: ['c'] }],
     ['key:"shop one" -key:two', { keys: ['shop one'], notKeys: ['two'] }],
     ['is:captured', { captured: true }],
     ['-is:captured', { captured: false }],
-    ['is:urgent', { notes: 1 }],
+    ['is:urgent', NOTHING],
     [
       'after:2026-11-20 before:2026-11-21T10:00:00Z',
       { since: Date.UTC(2026, 10, 20), until: Date.UTC(2026, 10, 21, 10) },
     ],
     ['before:2026-11-21 before:2026-11-20', { until: Date.UTC(2026, 10, 20) }],
-    ['before:yesterday x', { terms: [word(['x'])], notes: 1 }],
-    ['before:2026-02-30', { notes: 1 }],
-    ['-after:2026-11-20', { notes: 1 }],
-    ['colour:red x', { terms: [word(['x'])], notes: 1 }],
-    ['Re: x', { terms: [word(['x'])], notes: 1 }],
-    ['to:', { notes: 1 }],
+    ['before:tomorrow x', NOTHING],
+    ['before:7d', NOTHING],
+    ['before:2026-02-30', NOTHING],
+    ['-after:2026-11-20', NOTHING],
+    ['colour:red x', NOTHING],
+    ['tag:news -status:lost', NOTHING],
+    ['subject:!? x', NOTHING],
+    ['Re: x', NOTHING],
+    ['to:', NOTHING],
     ['https://x.org/a', { terms: [word(['https', 'x', 'org', 'a'])] }],
     ['10:30', { terms: [word(['10', '30'])] }],
     ['!?', { notes: 1 }],
@@ -205,5 +211,23 @@ describe('a day', () => {
     ['today', null],
   ])('%s is %s', (text, ms) => {
     expect(parseDay(text)).toBe(ms);
+  });
+
+  it.each([
+    ['30m', Date.UTC(2026, 10, 20, 10, 45)],
+    ['2H', Date.UTC(2026, 10, 20, 9, 15)],
+    ['7d', Date.UTC(2026, 10, 13, 11, 15)],
+    ['2w', Date.UTC(2026, 10, 6, 11, 15)],
+    ['today', Date.UTC(2026, 10, 20)],
+    ['Yesterday', Date.UTC(2026, 10, 19)],
+    ['12345d', null],
+    ['7 d', null],
+    ['-7d', null],
+  ])('%s is so long ago', (text, ms) => {
+    const now = Date.UTC(2026, 10, 20, 11, 15);
+    expect(parseAgo(text, now)).toBe(ms);
+    expect(parseQuery(`after:"${text}"`, now).query).toMatchObject(
+      ms === null ? { statuses: [] } : { since: ms, statuses: null },
+    );
   });
 });

@@ -89,9 +89,13 @@ export const ANY_MAIL: MailQuery = {
   captured: null,
 };
 
-/** Parses what was typed. Never throws: what cannot be parsed becomes a note, and the rest applies. */
-export function parseQuery(text: string): ParsedQuery {
-  const draft = new Draft();
+/**
+ * Parses what was typed. Never throws: a filter that cannot be parsed becomes a note, and nothing matches, because whoever
+ * acts on a result must not act on more than was meant. `now` is the wall time in ms to which times such as `7d` relate;
+ * without it there are none.
+ */
+export function parseQuery(text: string, now: number | null = null): ParsedQuery {
+  const draft = new Draft(now);
   const pieces = piecesOf(text);
   for (const piece of pieces.slice(0, MAX_TERMS)) draft.add(piece);
   if (pieces.length > MAX_TERMS) draft.note(`Only the first ${MAX_TERMS} conditions were used.`);
@@ -101,30 +105,43 @@ export function parseQuery(text: string): ParsedQuery {
 type Draftable = { -readonly [Name in keyof MailQuery]: MailQuery[Name] };
 
 class Draft {
+  readonly #now: number | null;
   readonly #query: Draftable = { ...ANY_MAIL };
   readonly #notes: string[] = [];
   readonly #unwanted = new Set<MessageStatus>();
+  #isVoid = false;
+
+  constructor(now: number | null) {
+    this.#now = now;
+  }
 
   get query(): MailQuery {
+    if (this.#isVoid) return { ...this.#query, terms: [], statuses: [] };
     if (this.#unwanted.size === 0) return this.#query;
     const among = this.#query.statuses ?? MESSAGE_STATUSES;
     return { ...this.#query, statuses: among.filter((status) => !this.#unwanted.has(status)) };
   }
 
   get notes(): readonly string[] {
-    return [...new Set(this.#notes)];
+    return [...new Set(this.#notes), ...(this.#isVoid ? ['So nothing matches.'] : [])];
   }
 
   note(text: string): void {
     this.#notes.push(text);
   }
 
+  /** There is a filter that cannot be parsed. */
+  #refuse(text: string): void {
+    this.#isVoid = true;
+    this.note(text);
+  }
+
   add({ token, value, not }: Piece): void {
     const known = QUERY_TOKENS.find((name) => name === token);
     if (token === null) this.#words('any', value, not);
     else if (known === undefined)
-      this.note(`There is no token ${token}:. To search for the word, put it in quotes.`);
-    else if (value === '') this.note(`There is nothing after ${token}:, so it was left out.`);
+      this.#refuse(`There is no token ${token}:. To search for the word, put it in quotes.`);
+    else if (value === '') this.#refuse(`There is nothing after ${token}:.`);
     else this.#token(known, value, not);
   }
 
@@ -157,7 +174,7 @@ class Draft {
         break;
       case 'is':
         if (value.toLowerCase() === 'captured') this.#query.captured = !not;
-        else this.note(`There is no is:${shown(value)}, only is:captured.`);
+        else this.#refuse(`There is no is:${shown(value)}, only is:captured.`);
         break;
       case 'before':
       case 'after':
@@ -168,20 +185,21 @@ class Draft {
   #words(field: WordField, value: string, not: boolean): void {
     const words = wordsOf(value);
     if (words.length > 0) this.#term({ kind: 'words', field, words, not });
-    else this.note(`There is no word in ${shown(value)}, so it was left out.`);
+    else if (field === 'any') this.note(`There is no word in ${shown(value)}, so it was left out.`);
+    else this.#refuse(`There is no word in ${shown(value)}.`);
   }
 
   #address(field: 'from' | 'to', value: string, not: boolean): void {
     const address = value.replace(/^.*<|>$/g, '').toLowerCase();
     if (!value.includes('@')) this.#words(field, value, not);
     else if (wordsOf(address).length > 0) this.#term({ kind: 'address', field, address, not });
-    else this.note(`${shown(value)} is not an address, so it was left out.`);
+    else this.#refuse(`${shown(value)} is not an address.`);
   }
 
   #status(value: string, not: boolean): void {
     const status = MESSAGE_STATUSES.find((name) => name === value.toLowerCase());
     if (status === undefined)
-      this.note(`There is no status ${shown(value)}: it is one of ${MESSAGE_STATUSES.join(', ')}.`);
+      this.#refuse(`There is no status ${shown(value)}: it is one of ${MESSAGE_STATUSES.join(', ')}.`);
     else if (not) this.#unwanted.add(status);
     else this.#query.statuses = union(this.#query.statuses, status);
   }
@@ -191,11 +209,11 @@ class Draft {
   }
 
   #time(token: 'before' | 'after', value: string, not: boolean): void {
-    const time = parseDay(value);
-    if (not) this.note(`Use ${token === 'before' ? 'after' : 'before'}: instead of -${token}:.`);
+    const time = parseDay(value) ?? (this.#now === null ? null : parseAgo(value, this.#now));
+    if (not) this.#refuse(`Use ${token === 'before' ? 'after' : 'before'}: instead of -${token}:.`);
     else if (time === null)
-      this.note(
-        `${token}: needs a day such as 2026-11-20, or a time such as 2026-11-20T11:15:00Z, not ${shown(value)}.`,
+      this.#refuse(
+        `${token}: needs a day such as 2026-11-20, a time such as 2026-11-20T11:15:00Z, or how long ago, such as 7d, not ${shown(value)}.`,
       );
     else if (token === 'before') this.#query.until = Math.min(this.#query.until ?? time, time);
     else this.#query.since = Math.max(this.#query.since ?? time, time);
@@ -227,6 +245,19 @@ export function parseDay(text: string): number | null {
   if (start === null || Number(hour) > 23 || Number(minute) > 59 || Number(second) > 59) return null;
   const ms = Math.floor(Number(`0.${fraction || '0'}`) * 1000);
   return start + ((Number(hour) * 60 + Number(minute)) * 60 + Number(second)) * 1000 + ms;
+}
+
+const AGO = /^(\d{1,4})(m|h|d|w)$/i;
+const DAY_MS = 86_400_000;
+const UNITS: Readonly<Record<string, number>> = { m: 60_000, h: 3_600_000, d: DAY_MS, w: 7 * DAY_MS };
+
+/** So long before now (`30m`, `2h`, `7d`, `2w`), or the start of `today` or `yesterday` in UTC, as wall ms; else null. */
+export function parseAgo(text: string, now: number): number | null {
+  const today = now - (now % DAY_MS);
+  if (/^today$/i.test(text)) return today;
+  if (/^yesterday$/i.test(text)) return today - DAY_MS;
+  const [, count, unit = ''] = AGO.exec(text) ?? [];
+  return count === undefined ? null : now - Number(count) * (UNITS[unit.toLowerCase()] ?? 0);
 }
 
 function dayStart(text: string): number | null {

@@ -43,7 +43,7 @@ test('whatever is typed is a query, and what could not be read is told', () =>
   fuzz('search words', typed, (text) => {
     const { query, notes } = parseQuery(text);
     expect(query.terms.length).toBeLessThanOrEqual(32);
-    expect(notes.length).toBeLessThanOrEqual(33);
+    expect(notes.length).toBeLessThanOrEqual(34);
     for (const term of query.terms) {
       if (term.kind === 'words') expect(term.words.length).toBeGreaterThan(0);
       if (term.kind === 'tag') expect(term.tag).not.toBe('');

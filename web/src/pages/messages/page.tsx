@@ -25,7 +25,7 @@ import {
   type KnownValues,
   messageNamed,
   readTerms,
-  someDays,
+  someTimes,
   TOKENS,
   type TokenName,
   valuesFor,
@@ -106,7 +106,8 @@ function Rows({
   readonly selection: Selection | undefined;
 }) {
   if (list.error && list.rows.length === 0) return <ErrorState error={list.error} onRetry={list.retry} />;
-  if (list.loading && list.rows.length === 0) return <LoadingState lines={9} shape="table" label="Searching" />;
+  if (list.loading && list.rows.length === 0)
+    return <LoadingState lines={9} shape="table" label="Searching" />;
   return (
     <div className={list.loading ? 'opacity-60 transition-opacity' : undefined} aria-busy={list.loading}>
       <DataTable
@@ -207,7 +208,7 @@ function useKnownValues(rows: readonly FoundMessage[]): KnownValues {
   return useMemo(() => {
     const seen = (values: readonly string[]) => [...new Set(values)].slice(0, 200);
     const newest = rows.slice(0, 200);
-    const days = someDays(Date.now());
+    const days = someTimes(Date.now());
     return {
       status: STATUSES,
       relay: relays.data?.map(({ name }) => name) ?? [],

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import {
   messageNamed,
   readTerms,
-  someDays,
+  someTimes,
   suggest,
   valuesFor,
   withoutTerm,
@@ -115,10 +115,14 @@ describe('suggestions', () => {
     expect(suggest('-ta', 3, known)).toMatchObject([{ label: 'tag:', text: '-tag:' }]);
   });
 
-  it('offer days of UTC', () => {
-    expect(someDays(Date.UTC(2026, 10, 1, 0, 30))).toEqual([
-      '2026-11-01',
-      '2026-10-31',
+  it('offer times that are often asked for', () => {
+    expect(someTimes(Date.UTC(2026, 10, 1, 0, 30))).toEqual([
+      '1h',
+      '24h',
+      '7d',
+      '30d',
+      'today',
+      'yesterday',
       '2026-10-30',
       '2026-10-25',
       '2026-10-02',

@@ -14,8 +14,8 @@ export const TOKENS = {
   relay: 'The relay it left by',
   key: 'The API key it came with, by name',
   id: 'A message id',
-  after: 'Accepted at or after a day or time (UTC)',
-  before: 'Accepted before a day or time (UTC)',
+  after: 'Accepted at or after a day or time (UTC), or within 7d, 2h',
+  before: 'Accepted before a day or time (UTC), or longer ago than 7d, 2h',
   is: 'captured: what the inbox took, or a test key sent',
 } as const;
 
@@ -161,7 +161,8 @@ function replaced(
   return { label, hint, complete, text: head + after, caret: head.length };
 }
 
-/** Days that `after:` and `before:` are often asked for, in UTC. */
-export function someDays(now: number): string[] {
-  return [0, 1, 2, 7, 30].map((ago) => new Date(now - ago * 86_400_000).toISOString().slice(0, 10));
+/** Times that `after:` and `before:` are often asked for; days are in UTC. */
+export function someTimes(now: number): string[] {
+  const days = [2, 7, 30].map((ago) => new Date(now - ago * 86_400_000).toISOString().slice(0, 10));
+  return ['1h', '24h', '7d', '30d', 'today', 'yesterday', ...days];
 }
