@@ -6,7 +6,7 @@ import { hostname as hostNames } from '../config/kinds.ts';
 import { MAX_SUBJECT, shortened } from '../control/door.ts';
 import { type ExportDeps, exportMessages } from '../control/export.ts';
 import { sessionLimits } from '../control/in-force.ts';
-import type { MessageWords } from '../control/message-words.ts';
+import type { WordedMessage } from '../control/message-words.ts';
 import type { NodesSight } from '../control/nodes/sight.ts';
 import type { Downloads } from '../dashboard/downloads.ts';
 import { HintFeed } from '../dashboard/hints.ts';
@@ -22,7 +22,7 @@ import { isMessageId } from '../lib/id.ts';
 import { isOwnHost, LOOPBACK_ONLY } from '../lib/network.ts';
 import { OperationError } from '../operations/call.ts';
 import { isTopic, type Topic } from '../operations/operation.ts';
-import { DOCUMENT_POLICY, documentOf } from '../preview/parsed.ts';
+import { DOCUMENT_POLICY, documentOf, REMOTE_PICTURES_POLICY } from '../preview/parsed.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Journal } from '../store/journal.ts';
 import { StoreError } from '../store/store.ts';
@@ -271,7 +271,7 @@ function onceTrue(ask: () => Promise<boolean>): () => Promise<boolean> {
 /** What downloads need. */
 interface DownloadParts {
   readonly storage: { readonly views: Pick<Views, 'message'>; readonly spool: Pick<Spool, 'read'> };
-  readonly words: MessageWords;
+  readonly words: { read(id: string): Promise<Pick<WordedMessage, 'words'>> };
   /** The result of a query, as a file. */
   readonly export: Downloads['export'];
   /** The folder of the backups that this installation made. */
@@ -295,9 +295,9 @@ export function createDownloads({ storage, words, backupDirectory, ...parts }: D
       if (file === undefined) throw new OperationError('not_found', 'The message has no such file.');
       return { filename: file.filename, bytes: file.content };
     },
-    document: async (id, { isDark }) => ({
-      html: documentOf((await words.read(id)).words, isDark),
-      policy: DOCUMENT_POLICY,
+    document: async (id, look) => ({
+      html: documentOf((await words.read(id)).words, look),
+      policy: look.hasRemotePictures ? REMOTE_PICTURES_POLICY : DOCUMENT_POLICY,
     }),
     export: parts.export,
     backup: async (actor, name) => {

@@ -113,7 +113,7 @@ export function previewOperations({ words }: Pick<LocalDeps, 'words'>): PreviewO
 
 /** A message's text for display; its files by number. */
 function previewOf(words: ParsedMessage): MessagePreview {
-  const { subject, from, headers, html, text, attachments, links, codes, notes } = words;
+  const { subject, from, headers, html, text, attachments, remotePictures, links, codes, notes } = words;
   return {
     subject,
     from,
@@ -128,6 +128,7 @@ function previewOf(words: ParsedMessage): MessagePreview {
       inline,
       contentId,
     })),
+    remotePictures,
     links,
     codes,
     notes,

@@ -19,17 +19,22 @@ export interface DownloadedPart {
   readonly bytes: Uint8Array;
 }
 
+/** How a message's document is shown. */
+interface DocumentLook {
+  /** As in dark mode. */
+  readonly isDark: boolean;
+  /** The reader's browser fetches pictures from where the message says. */
+  readonly hasRemotePictures: boolean;
+}
+
 /** The available downloads, as used by the dashboard's routes. Refusals are `OperationError` or `Problem`. */
 export interface Downloads {
   /** A message as it is sent. */
   source(id: string): Promise<StreamedBody>;
   /** A file of a message, by its number in the preview. */
   part(id: string, number: number): Promise<DownloadedPart>;
-  /** An inert document that shows a message's text, also as in dark mode, and the policy for it. */
-  document(
-    id: string,
-    look: { readonly isDark: boolean },
-  ): Promise<{ readonly html: string; readonly policy: string }>;
+  /** An inert document that shows a message's text, and the policy for it. */
+  document(id: string, look: DocumentLook): Promise<{ readonly html: string; readonly policy: string }>;
   /** The result of a query, piece by piece; records who exported it. */
   export(
     actor: Actor,
@@ -103,11 +108,16 @@ async function answerPart({ exchange, content, params }: DownloadVisit): Promise
 async function answerPreview({ exchange, content, params }: DownloadVisit): Promise<void> {
   if (exchange.query.get('view') !== 'html')
     throw new Problem(400, 'invalid', 'Ask for view=html; the text is in messagePreview.');
-  const look = { isDark: exchange.query.get('scheme') === 'dark' };
+  const look = {
+    isDark: exchange.query.get('scheme') === 'dark',
+    hasRemotePictures: exchange.query.get('pictures') === 'remote',
+  };
   const { html, policy } = await content.downloads.document(params['id'] ?? '', look);
   exchange.send(200, 'text/html; charset=utf-8', html, {
     'Content-Security-Policy': policy,
     'X-Frame-Options': 'SAMEORIGIN',
+    // What is fetched from elsewhere is fetched without cookies.
+    ...(look.hasRemotePictures && { 'Cross-Origin-Embedder-Policy': 'credentialless' }),
   });
 }
 

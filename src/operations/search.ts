@@ -127,6 +127,8 @@ const messagePreview = () =>
     /** Null when there is none; shortened when long. */
     text: z.string().nullable(),
     attachments: z.array(previewAttachment()),
+    /** Pictures that its HTML names elsewhere. They are fetched only by a browser whose user asks for it. */
+    remotePictures: z.number(),
     /** Addresses of web pages found in text and HTML, as they stand; a bounded number. */
     links: z.array(
       z.strictObject({

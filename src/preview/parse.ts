@@ -59,6 +59,7 @@ export async function parseMessage(bytes: Uint8Array): Promise<ParsedMessage> {
       replyTo: mailboxesOf(email.replyTo),
     },
     attachments,
+    remotePictures: remotePicturesIn(words.html ?? ''),
     plain: plainIn(words),
     links: linksIn(words),
     codes: codesIn(words),
@@ -181,6 +182,50 @@ function* tagsOf(html: string): Generator<{ readonly start: number; readonly end
     yield { start: last, end: end + 1 };
     start = html.indexOf('<', end);
   }
+}
+
+/** Elements that are pictures, and attributes of others that name one. */
+const PICTURE = /^<(?:img|image|feimage|input)\b/i;
+const SOURCE = /[\s"'/](?:src|srcset|(?:xlink:)?href)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
+const BEHIND = /[\s"'/](?:background|poster)\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s"'>]+))/i;
+/** A picture of a style, which may also be a style sheet's or a font's address. */
+const STYLED = /(@import\s{1,20})?\burl\(\s{0,20}(?:["']|&quot;|&#39;)?([^\s"')]{1,2048})/gi;
+const NO_PICTURE = /\.(?:css|woff2?|ttf|otf|eot)(?:[?#]|$)/i;
+
+/** How many pictures HTML has a browser fetch from elsewhere, each address once: about, since only a browser knows. */
+export function remotePicturesIn(html: string): number {
+  const found = new Set<string>();
+  const add = (given: string | undefined) => {
+    const address = decodeEntities(given ?? '').trim();
+    if (/^(?:https?:)?\/\/[^/]/i.test(address)) found.add(address.replace(/^https?:/i, ''));
+  };
+  const seen = withoutComments(html);
+  for (const { start, end } of tagsOf(seen)) {
+    if (end - start > MAX_TAG) continue;
+    const tag = seen.slice(start, end);
+    for (const pattern of PICTURE.test(tag) ? [SOURCE, BEHIND] : [BEHIND]) {
+      const match = pattern.exec(tag);
+      // Of a srcset a browser fetches one.
+      add((match?.[1] ?? match?.[2] ?? match?.[3])?.trim().split(/,?\s/, 1)[0]);
+    }
+  }
+  for (const [, imported, address = ''] of seen.matchAll(STYLED))
+    if (imported === undefined && !NO_PICTURE.test(address)) add(address.replace(/&(?:quot|#39);.*/, ''));
+  return found.size;
+}
+
+/** Comments hold what only some mail programs read. In one pass, whatever the text. */
+function withoutComments(html: string): string {
+  const pieces: string[] = [];
+  let from = 0;
+  for (let start = html.indexOf('<!--'); start >= 0; start = html.indexOf('<!--', from)) {
+    pieces.push(html.slice(from, start));
+    const end = html.indexOf('-->', start);
+    if (end < 0) return pieces.join('');
+    from = end + 3;
+  }
+  pieces.push(html.slice(from));
+  return pieces.join('');
 }
 
 /** What a message says as text, cut to {@link MAX_PLAIN} characters. */

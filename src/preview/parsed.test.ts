@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { codesIn, linksIn, MAX_CODES, MAX_LINKS } from './parse.ts';
+import { codesIn, linksIn, MAX_CODES, MAX_LINKS, remotePicturesIn } from './parse.ts';
 import type { ParsedMessage } from './parsed.ts';
-import { documentOf, draftOf, MAX_DRAFT_FILES } from './parsed.ts';
+import { DOCUMENT_POLICY, documentOf, draftOf, MAX_DRAFT_FILES, REMOTE_PICTURES_POLICY } from './parsed.ts';
 
 const EMPTY: ParsedMessage = {
   subject: '',
@@ -12,6 +12,7 @@ const EMPTY: ParsedMessage = {
   plain: '',
   mailboxes: { from: [], to: [], cc: [], replyTo: [] },
   attachments: [],
+  remotePictures: 0,
   links: [],
   codes: [],
   notes: [],
@@ -34,7 +35,7 @@ test.each([
 test('styles for the mode that was chosen hold, and only within styles', () => {
   const html =
     '<STYLE>@media (Prefers-Color-Scheme: DARK){a{}}@media (prefers-color-scheme:light){b{}}</STYLE>(prefers-color-scheme: dark)';
-  const [light, dark] = [documentOf({ ...EMPTY, html }), documentOf({ ...EMPTY, html }, true)];
+  const [light, dark] = [documentOf({ ...EMPTY, html }), documentOf({ ...EMPTY, html }, { isDark: true })];
   expect(light).toContain(
     '<STYLE>@media (max-width:0px){a{}}@media (min-width:0px){b{}}</STYLE>(prefers-color-scheme: dark)',
   );
@@ -42,13 +43,71 @@ test('styles for the mode that was chosen hold, and only within styles', () => {
     '<STYLE>@media (min-width:0px){a{}}@media (max-width:0px){b{}}</STYLE>(prefers-color-scheme: dark)',
   );
   expect([light, dark].map((document) => document.includes('invert('))).toEqual([false, false]);
-  expect(documentOf({ ...EMPTY, html: '<p>Hi' }, true)).toContain('invert(');
+  expect(documentOf({ ...EMPTY, html: '<p>Hi' }, { isDark: true })).toContain('invert(');
+});
+
+test('a document may fetch nothing; pictures over HTTPS where they were asked for, and nothing else even then', () => {
+  const rules = (pictures: string) => [
+    'sandbox',
+    "default-src 'none'",
+    `img-src ${pictures}`,
+    "style-src 'unsafe-inline'",
+    "base-uri 'none'",
+    "form-action 'none'",
+  ];
+  expect(DOCUMENT_POLICY.split('; ')).toEqual(rules('data:'));
+  expect(REMOTE_PICTURES_POLICY.split('; ')).toEqual(rules('https: data:'));
+});
+
+test('no picture says that it is to be fetched with cookies, or with the page it is on', () => {
+  const html =
+    '<img src=//a.example crossorigin=use-credentials><img alt="a"CrossOrigin/referrerPolicy = unsafe-url>';
+  const document = documentOf({ ...EMPTY, html }, { hasRemotePictures: true });
+  expect(document).toContain(
+    '<img src=//a.example x-crossorigin=use-credentials><img alt="a"x-CrossOrigin/x-referrerPolicy = unsafe-url>',
+  );
+  expect(documentOf({ ...EMPTY, html })).toContain(html);
+});
+
+test.each([
+  ['<p>No picture, <a href="https://a.example/x.png">but a link</a>', 0],
+  [
+    '<img src="https://a.example/1.png"><IMG alt=x SRC=http://a.example/2.png><img src=\'//b.example/3.png\'>',
+    3,
+  ],
+  ['<img src="https://a.example/1.png"><img src="https://a.example/1.png"/>', 1],
+  ['<img src="https://a.example/?a=1&amp;b=2"><img src="https://a.example/?a=1&b=2">', 1],
+  ['<img src="cid:1"><img src="data:image/png;base64,AA=="><img src="/x.png"><img>', 0],
+  ['<img srcset="https://a.example/1.png 1x, https://a.example/2.png 2x">', 1],
+  [
+    '<td background="https://a.example/1.png"><video poster="https://a.example/2.png" src="https://a.example/3">',
+    2,
+  ],
+  ['<svg><image href="https://a.example/1.png"/><image xlink:href="https://a.example/2.png"/></svg>', 2],
+  [
+    '<style>a { background: url( "https://a.example/1.png" ) } b { background: URL(//a.example/2.png) }</style>',
+    2,
+  ],
+  [
+    '<p style="background:url(&quot;https://a.example/1.png&quot;)"><p style="background:url(https://a.example/1.png)">',
+    1,
+  ],
+  [
+    '<style>@import url(https://a.example/a); @font-face { src: url("https://a.example/b.woff2?1") }</style>',
+    0,
+  ],
+  [
+    '<!--[if mso]><img src="https://a.example/1.png"><![endif]--><img src="https://a.example/2.png"><!-- <img src="https://a.example/3.png">',
+    1,
+  ],
+])('of %j so many pictures are elsewhere: %i', (html, count) => {
+  expect(remotePicturesIn(html)).toBe(count);
 });
 
 test('the root has no background, so that the mail’s own fills the canvas', () => {
   const html = '<body bgcolor="#123456">Hi';
   for (const isDark of [false, true])
-    expect(documentOf({ ...EMPTY, html }, isDark)).not.toMatch(/background/);
+    expect(documentOf({ ...EMPTY, html }, { isDark })).not.toMatch(/background/);
 });
 
 test('a text is shown as it is, whatever is in it', () => {
@@ -115,6 +174,9 @@ test('searching a message made to be slow comes to an end', { timeout: 20_000 },
     '<a '.repeat(100_000),
     `${'<'.repeat(300_000)}>`,
     '<style>'.repeat(50_000),
+    '<!--'.repeat(50_000),
+    `<img ${' src '.repeat(1600)}`.repeat(50),
+    '@import url('.repeat(50_000),
   ];
   for (const html of [
     ...many,
@@ -127,6 +189,7 @@ test('searching a message made to be slow comes to an end', { timeout: 20_000 },
     expect(linksIn({ html, text: html })).toEqual([]);
     expect(codesIn({ html, text: null, subject: '' })).toEqual([]);
     expect(codesIn({ html: null, text: html, subject: '' })).toEqual([]);
+    expect(remotePicturesIn(html)).toBe(0);
     expect((process.threadCpuUsage().user - before) / 1000).toBeLessThan(1000);
   }
 });

@@ -15,6 +15,8 @@ export interface ParsedMessage {
   /** Who it names as its authors and recipients, groups taken apart; a bounded number. */
   readonly mailboxes: ParsedMailboxes;
   readonly attachments: readonly ParsedAttachment[];
+  /** How many pictures its HTML has a browser fetch from elsewhere, where it may. */
+  readonly remotePictures: number;
   /** Web addresses in it. */
   readonly links: readonly FoundLink[];
   /** Likely codes to type in, such as one of six digits. */
@@ -77,8 +79,14 @@ export class PreviewError extends Error {
  * The policy of a document made from a message: its own origin, no script, form or frame, nothing external (design
  * §11).
  */
-export const DOCUMENT_POLICY =
-  "sandbox; default-src 'none'; img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'";
+export const DOCUMENT_POLICY = policyWith('data:');
+
+/** The same, but that the reader's browser fetches pictures, which somebody has asked for (decision 0017). */
+export const REMOTE_PICTURES_POLICY = policyWith('https: data:');
+
+function policyWith(pictures: string): string {
+  return `sandbox; default-src 'none'; img-src ${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
+}
 
 /** Most bytes of pictures in a document. */
 const MAX_PICTURES = 10 * 1024 * 1024;
@@ -91,10 +99,17 @@ const PICTURE_TYPE = /^image\/(?:png|jpeg|gif|webp|bmp|x-icon|avif)$/;
 const ACTIVE =
   /<(\/?)(?=(?:base|meta|link|script|iframe|frame|frameset|object|embed|applet|form|portal|template|plaintext|xmp|noscript)[\s/>])/gi;
 
-/** An inert document that shows a message's HTML, or its text; also as clients in dark mode do. */
-export function documentOf(message: ParsedMessage, isDark = false): string {
+/** How a document is shown: as clients in dark mode do, and with pictures from elsewhere. */
+interface DocumentLook {
+  readonly isDark?: boolean;
+  readonly hasRemotePictures?: boolean;
+}
+
+/** An inert document that shows a message's HTML, or its text. What it may fetch is for its policy to say. */
+export function documentOf(message: ParsedMessage, look: DocumentLook = {}): string {
+  const { isDark = false } = look;
   const body =
-    message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html, isDark);
+    message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html, look);
   const colours = !isDark ? LIGHT : message.html !== null && OWN_DARK.test(message.html) ? DARK : TURNED;
   return `<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${colours}${STYLE}</style></head><body>${body}</body></html>`;
 }
@@ -122,9 +137,14 @@ function inMode(html: string, isDark: boolean): string {
 const STYLE =
   'body{margin:12px;font:14px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}img{max-width:100%}pre{white-space:pre-wrap;font:13px/1.5 ui-monospace,monospace;margin:0}x-script,x-noscript,x-template,x-title{display:none}';
 
-function htmlDocument(message: ParsedMessage, html: string, isDark: boolean): string {
-  return withPictures(inMode(html, isDark).replace(ACTIVE, '<$1x-'), message.attachments);
+function htmlDocument(message: ParsedMessage, html: string, look: DocumentLook): string {
+  const { isDark = false, hasRemotePictures = false } = look;
+  const inert = inMode(html, isDark).replace(ACTIVE, '<$1x-');
+  return withPictures(hasRemotePictures ? inert.replace(TELLING, 'x-') : inert, message.attachments);
 }
+
+/** Before attributes by which a picture would be fetched with cookies, or with the page it is on. */
+const TELLING = /\b(?=(?:crossorigin|referrerpolicy)[\s=/>])/gi;
 
 function textDocument(text: string): string {
   return `<pre>${escapeHtml(text)}</pre>`;

@@ -1,7 +1,9 @@
 import { once } from 'node:events';
+import { createServer as createWebServer } from 'node:https';
 import { type AddressInfo, createServer } from 'node:net';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { unwrap } from '../../src/client/result.ts';
+import { createCertificate } from '../peers/certificate.ts';
 import { describeWith } from '../peers/need.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
@@ -33,6 +35,10 @@ const TURNED = [
   '--b--',
   '',
 ].join('\r\n');
+const PIXEL = Buffer.from(
+  'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR4nGNgYGBgAAAABQABh6FO1AAAAABJRU5ErkJggg==',
+  'base64',
+);
 /** A page made to run and to load; `EVIL` is a server that listens. */
 const HOSTILE_HTML = `
   <html><head><meta http-equiv="refresh" content="0;url=EVIL/refresh">
@@ -57,8 +63,21 @@ describeWith(NEEDED, 'what strangers wrote', () => {
     knocks++;
   });
 
+  /** What was asked of the server that remote pictures are on, which would like to know by whom. */
+  const asked: { readonly path: string; readonly tells: readonly string[] }[] = [];
+  const pictures = createWebServer(
+    createCertificate({ hosts: ['127.0.0.1'] }),
+    ({ url, headers }, response) => {
+      const tells = ['cookie', 'referer', 'origin', 'authorization'].filter((name) => name in headers);
+      asked.push({ path: url ?? '', tells });
+      response.writeHead(200, { 'Content-Type': 'image/png', 'Set-Cookie': 'seen=1; Secure; SameSite=None' });
+      response.end(PIXEL);
+    },
+  );
+
   beforeAll(async () => {
     await once(evil.listen(0, '127.0.0.1'), 'listening');
+    await once(pictures.listen(0, '127.0.0.1'), 'listening');
     const { port } = evil.address() as AddressInfo;
     sink = await startSmtpSink({ script: { RCPT: () => `550 5.1.1 ${SCRIPT}${IMAGE}` } });
     dashboard = await Dashboard.start(`${CAPTURING}
@@ -90,6 +109,12 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
       tags: ['out'],
     });
     ids.push(unwrap(raw).id);
+    const shows = `https://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
+    const html =
+      `${HOSTILE_HTML}<img src="EVIL/cookie.png" crossorigin="use-credentials" referrerpolicy="unsafe-url">`
+        .replaceAll('https://evil.example', 'EVIL')
+        .replaceAll('EVIL', shows);
+    ids.push(await client.send({ from: 'a@example.com', to: ['b@example.net'], subject: 'Pictures', html }));
     await Promise.all(ids.map((id) => client.end(id)));
     await fetch(client.messages, { headers: { authorization: `Bearer ${SCRIPT}` } });
   }, 120_000);
@@ -97,6 +122,7 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     await dashboard.stop();
     await sink.close();
     evil.close();
+    pictures.close();
   });
 
   const [wide, phone] = [{ width: 1280 }, { width: 390, height: 844 }];
@@ -136,6 +162,36 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     await expect.poll(() => tooWide(page)).toEqual([]);
     expect([[...dashboard.strays], dashboard.surprises.filter(isAttack), knocks]).toEqual([[], [], 0]);
     expect(page.url()).toContain(dashboard.url);
+    await page.context().close();
+  });
+
+  test('fetches pictures only where they were asked for, each once, and tells their server nothing of who asked', async () => {
+    const page = await dashboard.signedIn(`/messages/${ids[3]}`);
+    const { port } = pictures.address() as AddressInfo;
+    const at = { domain: '127.0.0.1', path: '/', secure: true, sameSite: 'None' } as const;
+    await page.context().addCookies([{ name: 'known', value: '1', ...at }]);
+    const frame = page.frameLocator('iframe').first();
+    await frame.getByText('Visible words').waitFor();
+    await page.getByText('4 remote pictures are not shown').waitFor();
+    await page.getByRole('button', { name: 'Show pictures…' }).click();
+    await page.getByRole('dialog').getByText('from which IP address').waitFor();
+    await settled(page);
+    expect([[...dashboard.strays], asked]).toEqual([[], []]);
+    await page.getByRole('dialog').getByRole('button', { name: 'Show pictures' }).click();
+    const paths = ['/bg.png', '/cookie.png', '/svg.png', '/x.png'];
+    await expect.poll(() => asked.map(({ path }) => path).sort()).toEqual(paths);
+    expect([...dashboard.strays].sort()).toEqual(paths.map((path) => `https://127.0.0.1:${port}${path}`));
+    dashboard.strays.clear();
+    await page.getByRole('button', { name: 'Hide pictures' }).click();
+    await frame.getByText('Visible words').waitFor();
+    await settled(page);
+    expect(asked.map(({ tells }) => tells)).toEqual(paths.map(() => []));
+    expect([dashboard.surprises.filter(isAttack), knocks]).toEqual([[], 0]);
+    await page.goto(`/messages/${ids[0]}`);
+    await page.goBack();
+    await page.getByText('4 remote pictures are not shown').waitFor();
+    await settled(page);
+    expect([asked.length, dashboard.strays.size]).toEqual([4, 0]);
     await page.context().close();
   });
 

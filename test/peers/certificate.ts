@@ -108,7 +108,9 @@ function generalName(host: string): Buffer {
 function der(tag: number, ...contents: readonly Buffer[]): Buffer {
   const content = Buffer.concat(contents);
   const { length } = content;
-  const head = length < 128 ? [tag, length] : [tag, 0x82, length >> 8, length & 0xff];
+  // As short as can be: browsers refuse anything else.
+  const long = length < 256 ? [0x81, length] : [0x82, length >> 8, length & 0xff];
+  const head = length < 128 ? [tag, length] : [tag, ...long];
   return Buffer.concat([Buffer.from(head), content]);
 }
 

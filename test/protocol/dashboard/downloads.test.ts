@@ -9,7 +9,8 @@ import { createDownloads } from '../../../src/app/dashboard.ts';
 import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { StreamedBody } from '../../../src/http/stream.ts';
 import { OperationError } from '../../../src/operations/call.ts';
-import { DOCUMENT_POLICY } from '../../../src/preview/parsed.ts';
+import { parseMessage } from '../../../src/preview/parse.ts';
+import { DOCUMENT_POLICY, REMOTE_PICTURES_POLICY } from '../../../src/preview/parsed.ts';
 import type { NewJournalEntry } from '../../../src/store/journal.ts';
 import { cookieOf, type Setup, startDashboard } from '../ops/dashboard-server.ts';
 
@@ -87,6 +88,22 @@ test('a preview is shown under a policy by which it can do nothing, in frames of
   // Browsers refuse to show a sandboxed page that has one.
   expect(headers['cross-origin-opener-policy']).toBeUndefined();
   expect((await ask({ path: '/preview/msg_1', headers: COOKIE })).status).toBe(400);
+});
+
+test.each([
+  ['view=html', DOCUMENT_POLICY, undefined],
+  ['view=html&scheme=dark', DOCUMENT_POLICY, undefined],
+  ['view=html&pictures=', DOCUMENT_POLICY, undefined],
+  ['view=html&pictures=remote', REMOTE_PICTURES_POLICY, 'credentialless'],
+  ['view=html&scheme=dark&pictures=remote', REMOTE_PICTURES_POLICY, 'credentialless'],
+])('the preview ?%s may fetch what %s says', async (query, policy, embedder) => {
+  const picture = '<img src="https://a.example/x.png">';
+  const words = await parseMessage(Buffer.from(`Content-Type: text/html\r\n\r\n${picture}`));
+  const { document } = downloadsOf({ words: { read: async () => ({ words }) } });
+  const { headers, body: text } = await get(`/preview/msg_1?${query}`, { document });
+  expect(text).toContain(picture);
+  expect(headers).toMatchObject({ 'content-security-policy': policy, 'referrer-policy': 'no-referrer' });
+  expect(headers['cross-origin-embedder-policy']).toBe(embedder);
 });
 
 test('a draft is shown in a frame in which one script runs, and nothing else, without an origin', async () => {
@@ -188,6 +205,20 @@ test.each(['xml', '', 'CSV'])('there is no export as %j', async (format) => {
   expect((await get(`/api/export?query=&format=${format}`, {})).status).toBe(400);
 });
 
+/** Downloads of which only these parts are there. */
+function downloadsOf(parts: Partial<Parameters<typeof createDownloads>[0]>): Downloads {
+  const unused = () => Promise.reject(new Error('not asked for'));
+  return createDownloads({
+    storage: { views: { message: unused }, spool: { read: unused } },
+    words: { read: unused },
+    export: unused,
+    backupDirectory: '',
+    journal: { record: unused },
+    clock: { wall: () => 7 },
+    ...parts,
+  });
+}
+
 /** A folder with a backup, a hidden file, a link out of it, and a secret beside it. */
 function backups(written: NewJournalEntry[] = []): Pick<Downloads, 'backup'> {
   const folder = mkdtempSync(join(tmpdir(), 'waybill-backups-'));
@@ -199,14 +230,9 @@ function backups(written: NewJournalEntry[] = []): Pick<Downloads, 'backup'> {
   writeFileSync(join(backupDirectory, 'empty'), '');
   writeFileSync(join(backupDirectory, '.partial'), 'half');
   symlinkSync(join(folder, 'secret.key'), join(backupDirectory, 'link'));
-  const unused = () => Promise.reject(new Error('not asked for'));
-  return createDownloads({
-    storage: { views: { message: unused }, spool: { read: unused } },
-    words: { read: unused, readWords: unused },
-    export: unused,
+  return downloadsOf({
     backupDirectory,
     journal: { record: async (entries) => void written.push(...entries) },
-    clock: { wall: () => 7 },
   });
 }
 

@@ -12,6 +12,7 @@ const EMPTY: ParsedMessage = {
   text: null,
   plain: '',
   attachments: [],
+  remotePictures: 0,
   links: [],
   codes: [],
   notes: [],

@@ -60,6 +60,7 @@ const WORDS: ParsedMessage = {
     replyTo: [],
   },
   attachments: [],
+  remotePictures: 0,
   links: [],
   codes: [],
   notes: [],

@@ -1,12 +1,13 @@
 import { useQuery } from '@tanstack/react-query';
-import { Monitor, Moon, Paperclip, Smartphone, Sun } from 'lucide-react';
+import { ImageDown, ImageOff, Monitor, Moon, Paperclip, Smartphone, Sun } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { type Address, useAddress } from '../../address.ts';
 import { download } from '../../api.ts';
-import { formatBytes } from '../../format.ts';
+import { formatBytes, plural } from '../../format.ts';
+import { ConfirmDialog } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
-import { DownloadLink } from '../../parts/button.tsx';
+import { Button, DownloadLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Findings } from '../../parts/findings.tsx';
@@ -43,7 +44,16 @@ function PreviewTabs({ id, preview }: { readonly id: string; readonly preview: P
     hasHtml && {
       value: 'html',
       label: 'HTML',
-      content: <HtmlView id={id} isPhone={chosen === 'phone'} onView={onView} />,
+      // Of its own for each message: what was asked for of one is not asked for of the next.
+      content: (
+        <HtmlView
+          key={id}
+          id={id}
+          remotePictures={preview.remotePictures}
+          isPhone={chosen === 'phone'}
+          onView={onView}
+        />
+      ),
     },
     text !== null && { value: 'text', label: 'Text', content: <TextView text={text} /> },
     {
@@ -101,19 +111,27 @@ const SCHEMES = [
   { value: 'dark', label: 'Dark mode', icon: Moon },
 ] as const;
 
-/** The HTML in a frame that may do nothing: no script, no form, no request, no way out. */
+/** The HTML in a frame that may do nothing: no script, no form, no way out, and no request but for pictures on demand. */
 function HtmlView({
   id,
+  remotePictures,
   isPhone,
   onView,
 }: {
   readonly id: string;
+  readonly remotePictures: number;
   readonly isPhone: boolean;
   readonly onView: (view: ContentsView) => void;
 }) {
   const [isLoaded, setLoaded] = useState(false);
   const [isDark, setDark] = useState(false);
-  const look = new URLSearchParams({ view: 'html', ...(isDark && { scheme: 'dark' }) });
+  // Not in the page's address: nobody asks for pictures by following a link.
+  const [hasPictures, setPictures] = useState(false);
+  const look = new URLSearchParams({
+    view: 'html',
+    ...(isDark && { scheme: 'dark' }),
+    ...(hasPictures && { pictures: 'remote' }),
+  });
   return (
     <div>
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
@@ -125,10 +143,13 @@ function HtmlView({
           onChange={(next) => setDark(next === 'dark')}
         />
         <p className="min-w-0 flex-1 basis-60 text-sm text-soft">
-          As stored. Scripts, forms and everything remote are kept out, so pictures from the web are missing.
+          Scripts, forms and everything remote are kept out.
           {isDark && ' A mail without styles for dark mode is inverted, as some clients do.'}
         </p>
       </div>
+      {remotePictures > 0 && (
+        <PicturesBar count={remotePictures} isShown={hasPictures} onShow={setPictures} />
+      )}
       <div className="h-[min(64dvh,32rem)] min-h-40 resize-y overflow-hidden rounded-md border border-line bg-sunken p-0 sm:p-3">
         <iframe
           // A frame whose sandbox allows nothing is of no origin, runs nothing and leads nowhere.
@@ -145,6 +166,54 @@ function HtmlView({
           )}
         />
       </div>
+    </div>
+  );
+}
+
+/** How many pictures are elsewhere, and what has the reader's browser fetch them, once it is said what that reveals. */
+function PicturesBar({
+  count,
+  isShown,
+  onShow,
+}: {
+  readonly count: number;
+  readonly isShown: boolean;
+  readonly onShow: (next: boolean) => void;
+}) {
+  const [isAsking, setAsking] = useState(false);
+  const pictures = plural(count, 'remote picture');
+  return (
+    <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-1.5 rounded-md border border-line bg-sunken py-1.5 pr-1.5 pl-3 text-sm">
+      <ImageOff aria-hidden size={15} className="shrink-0 text-soft" />
+      <p className="min-w-0 flex-1 basis-52" role="status">
+        {isShown
+          ? `Your browser fetches ${pictures} from where the message says.`
+          : `${pictures} ${count === 1 ? 'is' : 'are'} not shown, and nobody learns that you read this.`}
+      </p>
+      {isShown ? (
+        <Button small icon={ImageOff} label="Hide pictures" onClick={() => onShow(false)} />
+      ) : (
+        <Button small icon={ImageDown} label="Show pictures…" onClick={() => setAsking(true)} />
+      )}
+      <ConfirmDialog
+        open={isAsking}
+        title={`Show ${pictures}?`}
+        confirm="Show pictures"
+        onConfirm={() => {
+          setAsking(false);
+          onShow(true);
+        }}
+        onClose={() => setAsking(false)}
+      >
+        <p>
+          By them the sender learns that this message was looked at, when, with which browser and from which
+          IP address, as if its recipient had opened it.
+        </p>
+        <p>
+          Your browser fetches them itself, over HTTPS, without cookies and without saying where it found
+          them. Nothing goes through Waybill. It holds for this message, until you leave it.
+        </p>
+      </ConfirmDialog>
     </div>
   );
 }
