@@ -1,6 +1,6 @@
 import type { ApiKey } from '../domain/key.ts';
 import type { MessageRecord } from '../domain/message.ts';
-import { type ParsedQuery, parseQuery, type QueryTerm } from '../domain/query.ts';
+import { ANY_MAIL, type ParsedQuery, parseQuery, type QueryTerm } from '../domain/query.ts';
 import { type Findable, messageNotFound, namedId } from '../ingest/http/find-message.ts';
 import { messageJson } from '../ingest/http/record.ts';
 import { isMessageId, readMessageId } from '../lib/id.ts';
@@ -70,15 +70,29 @@ export async function readQuery(
 /** A Message-ID that a query can hold in quotes. */
 const MESSAGE_ID = /^<[^<>"]+@[^<>"]+>$/;
 
+/** What a next hop may have called a message: one word with a digit, of what stands in queue ids. */
+const HOP_ID = /^(?=\D*\d)[\w.+/=-]{5,200}$/;
+
+/** Whether a next hop gave a message this id. */
+async function isOfHop(id: string, views: Pick<LocalDeps['views'], 'countFound'>): Promise<boolean> {
+  const query = { ...ANY_MAIL, terms: [{ kind: 'hop', id, not: false } as const] };
+  return (await views.countFound({ query, after: null, before: null, limit: 1 })).count > 0;
+}
+
 /**
- * A query that is an id of a message, or a Message-ID in angle brackets, as one that asks for it. A UUID may be that of
- * something else, such as an order in a subject: it is one of words unless there is such a message.
+ * A query that is an id of a message, a Message-ID in angle brackets, or the id that a next hop gave, as one that asks for
+ * it. A UUID may be that of something else, such as an order in a subject, and so may be what a hop could have given: it is
+ * one of words unless there is such a message.
  */
-async function namingQuery(text: string, views: Pick<LocalDeps['views'], 'message'>): Promise<string> {
+async function namingQuery(
+  text: string,
+  views: Pick<LocalDeps['views'], 'message' | 'countFound'>,
+): Promise<string> {
   if (isMessageId(text)) return `id:${text}`;
   if (MESSAGE_ID.test(text)) return `id:"${text}"`;
   const id = readMessageId(text);
-  return id !== null && (await views.message(id)) !== null ? `id:${id}` : text;
+  if (id !== null && (await views.message(id)) !== null) return `id:${id}`;
+  return HOP_ID.test(text) && (await isOfHop(text, views)) ? `hop:${text}` : text;
 }
 
 /** An id that was given as a UUID, in the form that stores know. */

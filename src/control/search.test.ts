@@ -2,6 +2,8 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { messageUuid } from '../lib/id.ts';
 import type { Operations } from '../operations/table.ts';
+import { openBetterSqlite3 } from '../store/sqlite/driver.ts';
+import { layoutOf } from './layout.ts';
 import type { Offline } from './offline.ts';
 
 /** The operations over a real store, spool and engine; nothing is delivered, so that all mail waits. */
@@ -61,6 +63,23 @@ describe('the operations on all mail', () => {
     expect(await found(`id:${messageUuid(id)} status:queued`)).toEqual([id]);
     expect(await found(`-id:${messageUuid(id)}`)).toEqual([other]);
     expect(await found(order)).toEqual([other]);
+  });
+
+  it('finds by the id that a next hop gave, and takes other ids for words', async () => {
+    const [id, other] = [await submit('Invoice 1'), await submit('Parcel 4F7C99')];
+    await opened.close();
+    const db = openBetterSqlite3(layoutOf(here.dataDir).database);
+    const named = `UPDATE deliveries SET provider_message_id = '4F7C12' WHERE message =
+      (SELECT seq FROM messages WHERE id = ?)`;
+    db.prepare<[id: string]>(named).run(id);
+    db.close();
+    opened = await here.open();
+    operations = opened.operations;
+    const found = async (query: string) => (await search(query)).messages.map((one) => one.id);
+    expect(await found(' 4F7C12 ')).toEqual([id]);
+    expect(await found('4f7c99')).toEqual([other]);
+    expect(await found('4F7C12 invoice')).toEqual([]);
+    expect(await found('hop:4F7C12 invoice')).toEqual([id]);
   });
 
   it('tells the story of a message', async () => {

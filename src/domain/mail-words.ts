@@ -26,9 +26,18 @@ export function wordsOf(text: string): string[] {
   return words;
 }
 
-/** Whether a text contains these words consecutively. Every text contains an empty list. */
-export function holdsWords(text: string, words: readonly string[]): boolean {
+/**
+ * Whether a text contains these words consecutively; `isStart`: and of the last one only the beginning. Every text contains
+ * an empty list.
+ */
+export function holdsWords(text: string, words: readonly string[], isStart = false): boolean {
   if (words.length === 0) return true;
   const all = wordsOf(text);
-  return all.some((_, start) => words.every((word, place) => all[start + place] === word));
+  const last = isStart ? words.length - 1 : words.length;
+  return all.some((_, start) =>
+    words.every((word, place) => {
+      const found = all[start + place];
+      return place < last ? found === word : found?.startsWith(word);
+    }),
+  );
 }

@@ -237,9 +237,16 @@ function forbiddenCharacter() {
   );
 }
 
-/** A case-insensitive test for a whole address, or (`@example.net`) for all addresses of a domain. */
-export function addressTest(wanted: string): (address: string) => boolean {
-  const text = addressKey(wanted.toLowerCase());
+/**
+ * A case-insensitive test for a whole address, or (`@example.net`) for all addresses of a domain; `isStart`: for what begins
+ * so.
+ */
+export function addressTest(wanted: string, isStart = false): (address: string) => boolean {
+  const start = wanted.toLowerCase();
+  if (isStart && start.startsWith('@'))
+    return (address) => address.slice(address.lastIndexOf('@')).toLowerCase().startsWith(start);
+  if (isStart) return (address) => address.toLowerCase().startsWith(start);
+  const text = addressKey(start);
   if (!text.startsWith('@')) return (address) => addressKey(address.toLowerCase()) === text;
   return (address) => address.slice(address.lastIndexOf('@')).toLowerCase() === text;
 }

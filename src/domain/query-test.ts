@@ -1,7 +1,7 @@
 import type { MessageStatus } from './delivery.ts';
 import { holdsWords } from './mail-words.ts';
 import { addressTest } from './mailbox.ts';
-import type { MailQuery, QueryTerm } from './query.ts';
+import type { MailQuery, PartField, QueryTerm } from './query.ts';
 
 /** What a query is asked of: a message as far as queries know of it. */
 export interface MailFacts {
@@ -17,6 +17,8 @@ export interface MailFacts {
   readonly messageId: string;
   readonly tags: readonly string[];
   readonly box: string | null;
+  /** The metadata's values. Asked for only when it matters, because they have to be taken apart. */
+  readonly metadata: () => readonly string[];
   /** Asked for only when it matters, because it costs a look. */
   readonly recipients: () => readonly RecipientFacts[];
 }
@@ -26,6 +28,10 @@ export interface RecipientFacts {
   readonly address: string;
   readonly relay: string | null;
   readonly captured: boolean;
+  /** The id that the next hop gave it, such as a queue id. */
+  readonly hopId: string | null;
+  /** The last reply about it, with its codes; null if there was none. */
+  readonly reply: string | null;
 }
 
 /**
@@ -72,18 +78,20 @@ function positive(term: QueryTerm): Test {
       return ({ box }) => box === term.box;
     case 'id':
       return ({ id, messageId }) => id.startsWith(term.start) || messageId === `<${term.start}>`;
+    case 'hop':
+      return ({ recipients }) => recipients().some(({ hopId }) => hopId === term.id);
     case 'part': {
       const part = term.part.toLowerCase();
-      return ({ subject }) => subject.toLowerCase().includes(part);
+      return (facts) => partTexts(facts, term.field).some((text) => text.toLowerCase().includes(part));
     }
     case 'address': {
-      const isIt = addressTest(term.address);
+      const isIt = addressTest(term.address, term.isStart);
       if (term.field === 'to') return ({ recipients }) => recipients().some(({ address }) => isIt(address));
       return ({ from, reversePath }) => isIt(addressIn(from)) || isIt(reversePath);
     }
     case 'words': {
-      const { words, field } = term;
-      return (facts) => textsOf(facts, field).some((text) => holdsWords(text, words));
+      const { words, field, isStart } = term;
+      return (facts) => textsOf(facts, field).some((text) => holdsWords(text, words, isStart));
     }
   }
 }
@@ -95,6 +103,18 @@ function textsOf(facts: MailFacts, field: 'any' | 'subject' | 'from' | 'to'): re
   if (field === 'from') return [from, reversePath];
   const to = facts.recipients().map(({ address }) => address);
   return field === 'to' ? to : [subject, from, reversePath, ...tags, messageId, ...to];
+}
+
+/** The texts that a field of parts stands for. */
+function partTexts({ subject, metadata, recipients }: MailFacts, field: PartField): readonly string[] {
+  switch (field) {
+    case 'subject':
+      return [subject];
+    case 'metadata':
+      return metadata();
+    case 'reply':
+      return recipients().flatMap(({ reply }) => reply ?? []);
+  }
 }
 
 function relayTests({ relays, notRelays }: MailQuery): Test[] {

@@ -31,6 +31,8 @@ export type QueryTerm =
       readonly kind: 'words';
       readonly field: WordField;
       readonly words: readonly string[];
+      /** The last word is only the beginning of one. */
+      readonly isStart?: true;
       readonly not: boolean;
     }
   /** A recipient, or the sender (From or reverse-path): a whole address, or `@` and a domain. */
@@ -38,6 +40,8 @@ export type QueryTerm =
       readonly kind: 'address';
       readonly field: 'from' | 'to';
       readonly address: string;
+      /** Only the beginning of the address, or of the domain. */
+      readonly isStart?: true;
       readonly not: boolean;
     }
   /** Exactly this tag. */
@@ -46,8 +50,13 @@ export type QueryTerm =
   | { readonly kind: 'box'; readonly box: string; readonly not: boolean }
   /** An id with this prefix, or exactly this Message-ID, without its angle brackets. */
   | { readonly kind: 'id'; readonly start: string; readonly not: boolean }
-  /** The subject contains this text, case-insensitive. Not part of the syntax: lists ask for it. */
-  | { readonly kind: 'part'; readonly part: string; readonly not: boolean };
+  /** Taken over by a next hop that gave it exactly this id. */
+  | { readonly kind: 'hop'; readonly id: string; readonly not: boolean }
+  /** One of the field's texts contains this one, case-insensitive. The subject's is not part of the syntax: lists ask for it. */
+  | { readonly kind: 'part'; readonly field: PartField; readonly part: string; readonly not: boolean };
+
+/** Where to look for a text: in the subject, a value of the metadata, or the last reply about a recipient, with its codes. */
+export type PartField = 'subject' | 'metadata' | 'reply';
 
 /** A query, and notes for the user on what could not be parsed. */
 export interface ParsedQuery {
@@ -66,6 +75,9 @@ export const QUERY_TOKENS = [
   'relay',
   'key',
   'id',
+  'hop',
+  'metadata',
+  'reply',
   'before',
   'after',
   'is',
@@ -166,6 +178,13 @@ class Draft {
       case 'id':
         this.#term({ kind: 'id', start: value.replace(/^<|>$/g, ''), not });
         break;
+      case 'hop':
+        this.#term({ kind: 'hop', id: value, not });
+        break;
+      case 'metadata':
+      case 'reply':
+        this.#term({ kind: 'part', field: token, part: value, not });
+        break;
       case 'relay':
         this.#name(not ? 'notRelays' : 'relays', value);
         break;
@@ -184,15 +203,16 @@ class Draft {
 
   #words(field: WordField, value: string, not: boolean): void {
     const words = wordsOf(value);
-    if (words.length > 0) this.#term({ kind: 'words', field, words, not });
+    if (words.length > 0) this.#term({ kind: 'words', field, words, ...startIn(value), not });
     else if (field === 'any') this.note(`There is no word in ${shown(value)}, so it was left out.`);
     else this.#refuse(`There is no word in ${shown(value)}.`);
   }
 
   #address(field: 'from' | 'to', value: string, not: boolean): void {
-    const address = value.replace(/^.*<|>$/g, '').toLowerCase();
+    const start = value.endsWith('*') ? ({ isStart: true } as const) : {};
+    const address = value.replace(/^.*<|[>*]$/g, '').toLowerCase();
     if (!value.includes('@')) this.#words(field, value, not);
-    else if (wordsOf(address).length > 0) this.#term({ kind: 'address', field, address, not });
+    else if (wordsOf(address).length > 0) this.#term({ kind: 'address', field, address, ...start, not });
     else this.#refuse(`${shown(value)} is not an address.`);
   }
 
@@ -221,6 +241,34 @@ class Draft {
 
   #term(term: QueryTerm): void {
     this.#query.terms = [...this.#query.terms, term];
+  }
+}
+
+/** A star right behind a letter or a digit stands for the rest of the word. */
+function startIn(value: string): { readonly isStart?: true } {
+  return /[\p{L}\p{N}]\*$/u.test(value) ? { isStart: true } : {};
+}
+
+/** The words that a text found by this term has, whole; an index that knows words finds by them. */
+export function wholeWordsOf(term: QueryTerm): readonly string[] {
+  const words = indexedWordsOf(term);
+  return 'isStart' in term ? words.slice(0, -1) : words;
+}
+
+function indexedWordsOf(term: QueryTerm): readonly string[] {
+  switch (term.kind) {
+    case 'words':
+      return term.words;
+    case 'address':
+      return wordsOf(term.address);
+    case 'tag':
+      return wordsOf(term.tag);
+    case 'id':
+      return wordsOf(term.start);
+    case 'box':
+    case 'hop':
+    case 'part':
+      return [];
   }
 }
 

@@ -8,6 +8,11 @@ import type { SuppressionReason } from '../domain/suppression.ts';
 
 /** How domain values are written into columns, in every database. */
 
+/** A last reply as it is searched: as peers write it, with its codes. Null if there was none. */
+export function replyLine(code: number | null, enhanced: string | null, reply: string | null): string | null {
+  return reply === null ? null : [code, enhanced, reply].filter((part) => part !== null).join(' ');
+}
+
 /** The column form of a priority; lower goes first. */
 export function rankOf(priority: Priority): number {
   return PRIORITIES.indexOf(priority);

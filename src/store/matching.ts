@@ -1,10 +1,19 @@
 import type { MessageStatus } from '../domain/delivery.ts';
 import { addressTest } from '../domain/mailbox.ts';
-import { ANY_MAIL, type QueryTerm } from '../domain/query.ts';
+import { ANY_MAIL, type MailQuery, type QueryTerm } from '../domain/query.ts';
 import { addressIn } from '../domain/query-test.ts';
 import type { ListFilter, ListQuery, SearchQuery } from './views.ts';
 
 /** What lists and searches of every store decide alike. */
+
+/** Recipients that are looked at for an id of a next hop, the newest; a peer may give all mail the same. */
+export const MAX_OF_HOP = 1_000;
+
+/** The id of a next hop that all of a query's mail has, which an index finds; null if it asks for none. */
+export function hopWanted({ terms }: MailQuery): string | null {
+  const term = terms.find((one) => one.kind === 'hop' && !one.not);
+  return term?.kind === 'hop' ? term.id : null;
+}
 
 /** Whether the index `messages_troubled` covers all these statuses, over all keys. */
 export function areTroubled(statuses: readonly MessageStatus[]): boolean {
@@ -25,7 +34,7 @@ export function searchOf({ owner, statuses, filter, before, limit }: ListQuery):
   if (from !== null) terms.push({ kind: 'address', field: 'from', address: from, not });
   if (messageId !== undefined) terms.push({ kind: 'id', start: messageId.replace(/^<|>$/g, ''), not });
   if (tag !== null) terms.push({ kind: 'tag', tag, not });
-  if (subject !== null) terms.push({ kind: 'part', part: subject, not });
+  if (subject !== null) terms.push({ kind: 'part', field: 'subject', part: subject, not });
   const query = {
     ...ANY_MAIL,
     terms,

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { parseQuery } from '../../src/domain/query.ts';
 import { suppressionKeys } from '../../src/domain/suppressed-address.ts';
 import { systemClock } from '../../src/lib/clock.ts';
 import { Pseudonyms } from '../../src/lib/pseudonym.ts';
@@ -158,6 +159,16 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     const used = nodes.flatMap((node) => node['Index Name'] ?? []);
     expect(used.length).toBeGreaterThan(DAYS.length);
     expect(used.filter((name) => !/^messages_\w+?_status_id_/.test(name) || /key_id/.test(name))).toEqual([]);
+  });
+
+  it('what a next hop took goes by the index of its ids, in each part', async () => {
+    const { query } = parseQuery('hello hop:4BQ');
+    await views.search({ query, after: null, before: null, limit: 5 });
+    const values = [`'~'`, `''`, '5', `'4BQ'`];
+    const nodes = [...(await plans('AS named', values)).values()].flat();
+    const used = nodes.flatMap((node) => node['Index Name'] ?? []);
+    expect(used.length).toBeGreaterThan(DAYS.length);
+    expect(used.filter((name) => !name.includes('provider_message_id'))).toEqual([]);
   });
 
   it('old counters of relays are told from the others by the index alone', async () => {

@@ -4,8 +4,8 @@ import { type MailFacts, queryTest, type RecipientFacts } from '../../domain/que
 import { messageIdFloor } from '../../lib/id.ts';
 import type { Database, Parameter, Queries } from '../../postgres/database.ts';
 import { indexable } from '../../postgres/text.ts';
-import { fromJson } from '../columns.ts';
-import { areTroubled } from '../matching.ts';
+import { fromJson, replyLine } from '../columns.ts';
+import { areTroubled, hopWanted, MAX_OF_HOP } from '../matching.ts';
 import { StoreError } from '../store.ts';
 import {
   type FoundCount,
@@ -146,7 +146,7 @@ async function candidatesOf(
 ): Promise<Way> {
   const entries = entriesWanted(query);
   const walk = { candidates: walking(db, query, floor), behind: 0, rest: null };
-  if (entries.length === 0) return walk;
+  if (entries.length === 0 || hopWanted(query) !== null) return walk;
   const most = Math.floor(maxExamined / 2);
   const top = before !== null && before < ceiling ? before : ceiling;
   const rows = await db.rows<{ id: string }>(BY_WORDS, [entries, top, floor, most + 1]);
@@ -175,13 +175,16 @@ interface Way {
 }
 
 /** Walks the narrowest index of ids. */
-function walking(db: Queries, { terms, keys, statuses }: MailQuery, floor: string): Candidates {
+function walking(db: Queries, query: MailQuery, floor: string): Candidates {
+  const { terms, keys, statuses } = query;
   const reading =
     (sql: string, ...parameters: readonly Parameter[]): Candidates =>
     async (before, limit) => {
       const rows = await db.rows<{ id: string }>(sql, [before, floor, limit, ...parameters]);
       return rows.map(({ id }) => id);
     };
+  const hop = hopWanted(query);
+  if (hop !== null) return reading(OF_HOP, indexable(hop));
   const tag = terms.find((term) => term.kind === 'tag' && !term.not);
   if (tag?.kind === 'tag') return reading(OF_TAG, indexable(tag.tag));
   if (keys !== null) return reading(OF_KEYS, keys, statuses ?? MESSAGE_STATUSES);
@@ -190,7 +193,10 @@ function walking(db: Queries, { terms, keys, statuses }: MailQuery, floor: strin
 
 function asksForRecipients({ terms, relays, notRelays, captured }: MailQuery): boolean {
   if (relays !== null || notRelays.length > 0 || captured !== null) return true;
-  return terms.some((term) => 'field' in term && (term.field === 'to' || term.field === 'any'));
+  return (
+    terms.some((term) => 'field' in term && ['to', 'any', 'reply'].includes(term.field)) ||
+    terms.some(({ kind }) => kind === 'hop')
+  );
 }
 
 interface FactsRow {
@@ -204,6 +210,14 @@ interface FactsRow {
   readonly messageId: string;
   readonly tags: string;
   readonly box: string | null;
+  readonly metadata: string;
+}
+
+interface RecipientRow extends Omit<RecipientFacts, 'reply'> {
+  readonly message: string;
+  readonly lastCode: number | null;
+  readonly lastEnhanced: string | null;
+  readonly lastReply: string | null;
 }
 
 async function readFacts(
@@ -213,14 +227,17 @@ async function readFacts(
 ): Promise<readonly MailFacts[]> {
   if (ids.length === 0) return [];
   const rows = await db.rows<FactsRow>(FACTS, spanned(ids));
-  const recipients = needsRecipients
-    ? await db.rows<RecipientFacts & { message: string }>(RECIPIENTS, spanned(ids))
-    : [];
-  const byMessage = Map.groupBy(recipients, ({ message }) => message);
-  return rows.map(({ headerFrom, tags, ...row }) => ({
+  const recipients = needsRecipients ? await db.rows<RecipientRow>(RECIPIENTS, spanned(ids)) : [];
+  const facts = recipients.map(({ lastCode, lastEnhanced, lastReply, ...row }) => ({
+    ...row,
+    reply: replyLine(lastCode, lastEnhanced, lastReply),
+  }));
+  const byMessage = Map.groupBy(facts, ({ message }) => message);
+  return rows.map(({ headerFrom, tags, metadata, ...row }) => ({
     ...row,
     from: headerFrom,
     tags: fromJson<string[]>(tags),
+    metadata: () => Object.values(fromJson<Record<string, string>>(metadata)),
     recipients: () => byMessage.get(row.id) ?? [],
   }));
 }
@@ -228,6 +245,10 @@ async function readFacts(
 const RANGE = 'id < $1 AND id >= $2 ORDER BY id DESC LIMIT $3';
 const ALL = `SELECT id FROM messages WHERE ${RANGE}`;
 const OF_TAG = `SELECT id FROM message_tags WHERE tag = $4 AND ${RANGE}`;
+const OF_HOP = `SELECT id FROM (
+    SELECT DISTINCT message AS id FROM (
+      SELECT message FROM deliveries WHERE provider_message_id = $4 ORDER BY message DESC LIMIT ${MAX_OF_HOP}) AS named
+  ) AS found WHERE ${RANGE}`;
 const OF_TROUBLED = `SELECT page.id FROM unnest($4::text[]) AS wanted (status), LATERAL (
     SELECT id FROM messages
     WHERE status IN ('failed', 'retrying') AND (status, id) < (wanted.status, $1) AND (status, id) >= (wanted.status, $2)
@@ -244,7 +265,8 @@ const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::
 const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';
 const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
 const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
-    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box
+    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box, metadata
   FROM messages WHERE ${among('id')} ORDER BY id DESC`;
-const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured
+const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured,
+    provider_message_id AS "hopId", last_code AS "lastCode", last_enhanced AS "lastEnhanced", last_reply AS "lastReply"
   FROM deliveries WHERE ${among('message')}`;

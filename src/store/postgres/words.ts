@@ -1,5 +1,5 @@
 import { wordsOf } from '../../domain/mail-words.ts';
-import type { MailQuery, QueryTerm, WordField } from '../../domain/query.ts';
+import { type MailQuery, type QueryTerm, type WordField, wholeWordsOf } from '../../domain/query.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
 import type { IndexAnswer } from '../upkeep.ts';
@@ -72,19 +72,21 @@ export function entriesWanted({ terms }: MailQuery): string[] {
 
 function entriesOfTerm(term: QueryTerm): string[] {
   if (term.not) return [];
+  const words = wholeWordsOf(term);
   switch (term.kind) {
     case 'words': {
-      const { field, words } = term;
+      const { field } = term;
       return field === 'any' ? [...words] : words.map((word) => entryOf(field, word));
     }
     case 'address':
-      return wordsOf(term.address).map((word) => entryOf(term.field, word));
+      return words.map((word) => entryOf(term.field, word));
     case 'tag':
-      return wordsOf(term.tag).map((word) => entryOf('tag', word));
+      return words.map((word) => entryOf('tag', word));
     case 'id':
       // An id contains no `@`; a Message-ID is looked up as a whole.
-      return term.start.includes('@') ? wordsOf(term.start).map((word) => entryOf('id', word)) : [];
+      return term.start.includes('@') ? words.map((word) => entryOf('id', word)) : [];
     case 'box':
+    case 'hop':
     case 'part':
       return [];
   }

@@ -1,5 +1,6 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
 import type { MessageRecord } from '../../domain/message.ts';
+import { MAX_OF_HOP } from '../matching.ts';
 import { type ListPage, type ListQuery, MAX_EXAMINED, MAX_LISTED_CHARACTERS } from '../views.ts';
 import type { Driver, SqlValue } from './driver.ts';
 
@@ -113,6 +114,15 @@ export function prepareSources(db: Driver) {
       `SELECT message_tags.id, seq FROM message_tags INDEXED BY message_tags_by_tag
          CROSS JOIN messages ON messages.id = message_tags.id
        WHERE tag = (SELECT ?) AND ${TAGS_PAGE}`,
+    ),
+    // CROSS JOIN: what the hop named comes first. It is little, and sorted.
+    ofHop: db.prepare<[hopId: string, ...Range], [id: string, seq: number]>(
+      `SELECT id, seq FROM (
+         SELECT DISTINCT message FROM (
+           SELECT message FROM deliveries INDEXED BY deliveries_by_provider_id
+           WHERE provider_message_id = (SELECT ?) ORDER BY message DESC LIMIT ${MAX_OF_HOP}))
+         CROSS JOIN messages ON messages.seq = message
+       WHERE ${PAGE}`,
     ),
     ofKeyAndTag: db.prepare<[keyId: string, tag: string, ...Range], [id: string, seq: number]>(
       `SELECT message_tags.id, seq FROM message_tags CROSS JOIN messages ON messages.id = message_tags.id

@@ -109,11 +109,23 @@ describe('the cost of a search', () => {
     'is:captured',
     'tag:news nothing',
     'hello -bob',
+    'hello reply:nothing',
+    'metadata:nothing',
+    'nothing*',
+    'to:nobody@nowh*',
   ])('for %j, which nothing has, is bounded', (text) => {
     const { views, ask, costOf } = MANY;
     const { rows } = costOf(() => expect(views.search(ask(text)).messages).toEqual([]));
     // A slice may read a little ahead of what it looks at.
     expect(rows).toBeLessThanOrEqual(1.5 * MAX_EXAMINED);
+  });
+
+  it('for an id of a next hop is a look into its index, whatever else is asked', () => {
+    const { views, ask, costOf } = MANY;
+    for (const text of ['hop:nothing', 'hello hop:nothing', 'status:queued hop:nothing']) {
+      const { rows } = costOf(() => expect(views.search(ask(text)).messages).toEqual([]));
+      expect([text, rows]).toEqual([text, 0]);
+    }
   });
 
   it('is bounded for counting what is new', () => {

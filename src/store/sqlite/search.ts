@@ -1,7 +1,7 @@
 import { MESSAGE_STATUSES } from '../../domain/delivery.ts';
 import type { MailQuery } from '../../domain/query.ts';
 import { messageIdFloor } from '../../lib/id.ts';
-import { areTroubled } from '../matching.ts';
+import { areTroubled, hopWanted } from '../matching.ts';
 import type { SearchQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import { lower, NEWEST, type SliceEnd, search, walk } from './pages.ts';
@@ -32,7 +32,7 @@ export function foundFinder(db: Driver): FindFound {
   return (wanted, maxExamined, found, isOver) => {
     const { query } = wanted;
     const bounds = idBounds(wanted);
-    if (indexedTerms(query).length > 0 && !query.terms.some(isIdStart))
+    if (indexedTerms(query).length > 0 && hopWanted(query) === null && !query.terms.some(isIdStart))
       return findWords(wanted, bounds, maxExamined, found, isOver);
     const budget = { left: maxExamined };
     const before = lower(wanted.before ?? NEWEST, bounds.before);
@@ -66,7 +66,10 @@ function isIdStart(term: MailQuery['terms'][number]): term is Extract<typeof ter
 
 function sourceFinder(db: Driver): (query: MailQuery) => Source[] {
   const sql = prepareSources(db);
-  return ({ terms, keys, statuses }) => {
+  return (query) => {
+    const { terms, keys, statuses } = query;
+    const hop = hopWanted(query);
+    if (hop !== null) return [(...range) => sql.ofHop.all(hop, ...range)];
     const tag = terms.find((term) => term.kind === 'tag' && !term.not);
     if (tag?.kind === 'tag') return [(...range) => sql.ofTag.all(tag.tag, ...range)];
     if (keys !== null && keys.length <= MAX_KEYS)

@@ -1,8 +1,7 @@
 import type { MessageStatus } from '../../domain/delivery.ts';
-import { wordsOf } from '../../domain/mail-words.ts';
-import type { MailQuery, QueryTerm } from '../../domain/query.ts';
+import { type MailQuery, type QueryTerm, wholeWordsOf } from '../../domain/query.ts';
 import { type MailFacts, queryTest } from '../../domain/query-test.ts';
-import { fromJson } from '../columns.ts';
+import { fromJson, replyLine } from '../columns.ts';
 import type { SearchQuery } from '../views.ts';
 import type { Driver } from './driver.ts';
 import type { Budget, Matches, SliceEnd } from './pages.ts';
@@ -37,18 +36,18 @@ export function indexedTerms({ terms }: MailQuery): QueryTerm[] {
 
 /** Whether the index fully answers a term; of addresses and Message-IDs it knows only the words. */
 function isAnswered(term: QueryTerm): boolean {
-  return term.kind === 'words' && !term.not;
+  return term.kind === 'words' && !term.not && term.isStart !== true;
 }
 
 const COLUMNS = { any: '', subject: 'subject : ', from: 'sender : ', to: 'recipients : ' } as const;
 
 function expressionOf(term: QueryTerm): string | null {
-  const words = wordsOfTerm(term);
+  const words = wholeWordsOf(term);
   return words.length === 0 ? null : `${columnOf(term)}"${words.join(' ')}"`;
 }
 
 function columnOf(term: QueryTerm): string {
-  if ('field' in term) return COLUMNS[term.field];
+  if (term.kind === 'words' || term.kind === 'address') return COLUMNS[term.field];
   return term.kind === 'tag' ? 'tags : ' : 'ids : ';
 }
 
@@ -59,24 +58,8 @@ function matchOf({ terms }: MailQuery): string {
 
 /** The longest of the words that every found message has. */
 function longestWords({ terms }: MailQuery): string[] {
-  const words = terms.flatMap((term) => (term.not ? [] : wordsOfTerm(term)));
+  const words = terms.flatMap((term) => (term.not ? [] : wholeWordsOf(term)));
   return [...new Set(words)].sort((a, b) => b.length - a.length).slice(0, MAX_PROBES);
-}
-
-function wordsOfTerm(term: QueryTerm): readonly string[] {
-  switch (term.kind) {
-    case 'words':
-      return term.words;
-    case 'address':
-      return wordsOf(term.address);
-    case 'tag':
-      return wordsOf(term.tag);
-    case 'id':
-      return wordsOf(term.start);
-    case 'box':
-    case 'part':
-      return [];
-  }
 }
 
 /** Numbers of messages, from `bottom` up to, and without, `top`. */
@@ -298,7 +281,13 @@ export function factMatcher(
         if (found !== null) return found;
         const rows = sql.recipients.all(seq);
         budget.left -= rows.length;
-        found = rows.map(([address, relay, captured]) => ({ address, relay, captured: captured === 1 }));
+        found = rows.map(([address, relay, captured, hopId, ...reply]) => ({
+          address,
+          relay,
+          captured: captured === 1,
+          hopId,
+          reply: replyLine(...reply),
+        }));
         return found;
       };
       const matches = test(factsOf(row, recipients));
@@ -327,10 +316,21 @@ type FactsRow = [
   messageId: string,
   tags: string,
   box: string | null,
+  metadata: string,
+];
+
+type RecipientRow = [
+  address: string,
+  relay: string | null,
+  captured: number | null,
+  hopId: string | null,
+  code: number | null,
+  enhanced: string | null,
+  reply: string | null,
 ];
 
 function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts {
-  const [id, status, keyId, test, from, reversePath, subject, messageId, tags, box] = row;
+  const [id, status, keyId, test, from, reversePath, subject, messageId, tags, box, metadata] = row;
   return {
     id,
     status,
@@ -343,17 +343,19 @@ function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts 
     recipients,
     test: test === 1,
     tags: fromJson<string[]>(tags),
+    metadata: () => Object.values(fromJson<Record<string, string>>(metadata)),
   };
 }
 
 function prepareFacts(db: Driver) {
   return {
     message: db.prepare<[seq: number], FactsRow>(
-      `SELECT id, status, key_id, test, header_from, reverse_path, subject, message_id, tags, box
+      `SELECT id, status, key_id, test, header_from, reverse_path, subject, message_id, tags, box, metadata
        FROM messages WHERE seq = ?`,
     ),
-    recipients: db.prepare<[seq: number], [address: string, relay: string | null, captured: number | null]>(
-      `SELECT address, relay, outcome = 'captured' FROM deliveries WHERE message = ?`,
+    recipients: db.prepare<[seq: number], RecipientRow>(
+      `SELECT address, relay, outcome = 'captured', provider_message_id, last_code, last_enhanced, last_reply
+       FROM deliveries WHERE message = ?`,
     ),
   };
 }

@@ -60,6 +60,25 @@ export function searchContract(open: OpenSubject): void {
       ['invoice', [1, 0]],
       ['INVOICE', [1, 0]],
       ['invoices', []],
+      ['invoi*', [1, 0]],
+      ['"your inv*"', [0]],
+      ['"invoice your*"', []],
+      ['subject:ord*', [0]],
+      ['grü*', [2]],
+      ['-invoi*', [2]],
+      ['invoi* -order*', [1]],
+      ['to:b*', [1, 0]],
+      ['to:bob@exa*', [0]],
+      ['to:@sub.exa*', [1]],
+      ['to:@exa*', [0]],
+      ['from:ann@sh*', [1, 0]],
+      ['from:@exam*', [2, 1, 0]],
+      ['4711.ab*', [2, 1, 0]],
+      ['metadata:order-1', [1, 0]],
+      ['metadata:"Order-12 B"', [1]],
+      ['metadata:customer', []],
+      ['-metadata:order', [2]],
+      ['invoice metadata:12', [1]],
       ['"your invoice"', [0]],
       ['"invoice your"', []],
       ['subject:"invoice 77"', [1]],
@@ -118,9 +137,15 @@ export function searchContract(open: OpenSubject): void {
       const ids = await accept(
         {
           ...letter('Your Invoice: order-12345'),
+          metadata: { order: 'order-11', customer: 'x' },
           deliveries: [to('Bob@example.net'), to('carl@example.org')],
         },
-        { ...letter('Invoice 77'), tags: ['two words'], deliveries: [to('bob@sub.example.net')] },
+        {
+          ...letter('Invoice 77'),
+          metadata: { order: 'ORDER-12 b' },
+          tags: ['two words'],
+          deliveries: [to('bob@sub.example.net')],
+        },
         {
           ...letter('Viele Grüsse 日本語', 'x@y.org'),
           tags: ['news', 'x'],
@@ -160,7 +185,9 @@ export function searchContract(open: OpenSubject): void {
             ...message,
             ...message.header,
             reversePath: message.envelopeFrom,
-            recipients: () => recipients.map((one) => ({ ...one, captured: false })),
+            metadata: () => [],
+            recipients: () =>
+              recipients.map((one) => ({ ...one, captured: false, hopId: null, reply: null })),
           };
         }),
       );
@@ -169,6 +196,9 @@ export function searchContract(open: OpenSubject): void {
         word,
         fc.tuple(word, word).map(([a, b]) => `"${a} ${b}"`),
         word.map((w) => `${w}@example.com`),
+        word.map((w) => `${w.slice(0, 2)}*`),
+        fc.tuple(word, word).map(([a, b]) => `"${a} ${b.slice(0, 1)}*"`),
+        word.map((w) => `${w}@${w.slice(0, 1)}*`),
       );
       const piece = fc.tuple(fc.constantFrom('', '', '-'), token, value).map((parts) => parts.join(''));
       const texts = fc.array(piece, { minLength: 1, maxLength: 3 }).map((pieces) => pieces.join(' '));
@@ -217,7 +247,28 @@ export function searchContract(open: OpenSubject): void {
         expect(await search(`status:delivered${words}`)).toEqual([captured, delivered]);
         expect(await search(`is:captured${words}`)).toEqual([captured]);
         expect(await search(`status:delivered key:key_one -is:captured${words}`)).toEqual([delivered]);
+        expect(await search(`hop:4BQ${words}`)).toEqual([delivered]);
+        expect(await search(`hop:4BQ status:failed${words}`)).toEqual([]);
+        expect(await search(`hop:4bq${words}`)).toEqual([]);
+        expect(await search(`-hop:4BQ${words}`)).toEqual([captured, failed, retrying]);
+        expect(await search(`reply:"as 4bq"${words}`)).toEqual([captured, delivered]);
+        expect(await search(`reply:"550 5.1.1 no such"${words}`)).toEqual([failed]);
+        expect(await search(`-reply:250 -reply:later${words}`)).toEqual([failed]);
       }
+    });
+
+    it('finds the newest of what a next hop gave the same id, each message once', async () => {
+      const lease = await takeLane(subject.store);
+      const { fence } = lease;
+      const ids = await accept(
+        ...[0, 1, 2].map(() => ({ deliveries: [recipient({ fence }), recipient({ fence })] })),
+      );
+      for (const id of ids) await attempt(subject.store, refTo(id, lease), [DELIVERED, DELIVERED]);
+      const [oldest = '', middle = '', newest = ''] = ids;
+      expect(await search('hop:4BQ')).toEqual([newest, middle, oldest]);
+      expect(await search('hop:4BQ', { before: newest, limit: 1 })).toEqual([middle]);
+      expect(await search('hop:4BQ', { after: oldest })).toEqual([newest, middle]);
+      expect(await search('hop:4BQ', { before: oldest })).toEqual([]);
     });
 
     it('pages steadily while new messages arrive', async () => {

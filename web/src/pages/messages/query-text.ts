@@ -5,7 +5,7 @@
 
 /** Tokens of a search, and what each asks for. */
 export const TOKENS = {
-  to: 'A recipient: an address, or @ and a domain',
+  to: 'A recipient: an address, @ and a domain, or how it begins: ann*',
   from: 'The sender: an address, or @ and a domain',
   subject: 'Words of the subject',
   status: 'queued, processing, retrying, delivered or failed',
@@ -13,7 +13,10 @@ export const TOKENS = {
   box: 'The box that a captured message is in',
   relay: 'The relay it left by',
   key: 'The API key it came with, by name',
-  id: 'A message id',
+  id: 'A message id, or how it begins',
+  metadata: 'Text in a value of the metadata',
+  hop: 'The id that the next hop gave it, such as its queue id',
+  reply: 'Text in the last reply about a recipient, with its codes',
   after: 'Accepted at or after a day or time (UTC), or within 7d, 2h',
   before: 'Accepted before a day or time (UTC), or longer ago than 7d, 2h',
   is: 'captured: what the inbox took, or a test key sent',
