@@ -5,16 +5,15 @@ import { formatTimestamp } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
 import type { HealthReport } from '../observe/health-report.ts';
 import type {
-  DayCounts,
+  EventCounts,
   Overview,
   OverviewBanner,
   OverviewRelay,
   Series,
-  SeriesEvent,
 } from '../operations/search.ts';
 import type { RequestOf } from '../operations/table.ts';
-import type { CountedEvent } from '../store/counting.ts';
-import type { Figures, LaneDepth } from '../store/views.ts';
+import { type CountedEvent, RECENT_MINUTES } from '../store/counting.ts';
+import type { CountRange, Figures, LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { foundMessages } from './found-mail.ts';
 import { laneState, untriedRelays } from './queue.ts';
@@ -51,8 +50,11 @@ async function overview(deps: LocalDeps): Promise<Overview> {
   const now = clock.wall();
   const all = { query: ANY_MAIL, after: null, before: null };
   const failed = { ...all, query: { ...ANY_MAIL, statuses: ['failed' as const] } };
-  const [figures, lastWeek, lanes, failures, newest, untried] = await Promise.all([
+  const minute = Math.floor(now / MINUTE_MS);
+  const [figures, today, last5m, lastWeek, lanes, failures, newest, untried] = await Promise.all([
     views.figures(now),
+    totals({ period: 'day', from: Math.floor(minute / MINUTES_A_DAY), count: 1 }, deps),
+    totals({ period: 'minute', from: minute - RECENT_MINUTES + 1, count: RECENT_MINUTES }, deps),
     weekBefore(now, deps),
     views.lanes(null, MAX_LANES),
     views.search({ ...failed, limit: SHOWN_FAILURES }),
@@ -60,7 +62,7 @@ async function overview(deps: LocalDeps): Promise<Overview> {
     untriedRelays(deps.resolution().config.relays, deps.queue.lanes(), deps),
   ]);
   const health = deps.server()?.health() ?? null;
-  const { oldestDueAt, spool, queuedBytes, today, last5m } = figures;
+  const { oldestDueAt, spool, queuedBytes } = figures;
   const capturesAll = deps.server()?.capturesAll ?? false;
   const [last] = newest.messages;
   const aheadMs = last === undefined ? 0 : messageIdTime(last.id) - now;
@@ -82,7 +84,7 @@ async function overview(deps: LocalDeps): Promise<Overview> {
 }
 
 /** The same weekday a week before, up to the same minute; null if nothing was counted on that day. */
-async function weekBefore(now: number, { views }: Pick<LocalDeps, 'views'>): Promise<DayCounts | null> {
+async function weekBefore(now: number, { views }: Pick<LocalDeps, 'views'>): Promise<EventCounts | null> {
   const minute = Math.floor(now / MINUTE_MS) - 7 * MINUTES_A_DAY;
   const hour = Math.floor(minute / 60);
   const day = Math.floor(hour / 24);
@@ -92,11 +94,26 @@ async function weekBefore(now: number, { views }: Pick<LocalDeps, 'views'>): Pro
     views.counts({ period: 'minute', from: hour * 60, count: minute - hour * 60 + 1, relay: null }),
   ]);
   if (whole.size === 0) return null;
+  return totalsOf([hours, minutes]);
+}
+
+/** Counts by period, as the store has them. */
+type Counted = ReadonlyMap<CountedEvent, readonly number[]>;
+
+async function totals(
+  range: Omit<CountRange, 'relay'>,
+  { views }: Pick<LocalDeps, 'views'>,
+): Promise<EventCounts> {
+  return totalsOf([await views.counts({ ...range, relay: null })]);
+}
+
+function totalsOf(parts: readonly Counted[]): EventCounts {
   const sum = (event: CountedEvent) =>
-    [...(hours.get(event) ?? []), ...(minutes.get(event) ?? [])].reduce((total, count) => total + count, 0);
+    parts.flatMap((counted) => counted.get(event) ?? []).reduce((total, count) => total + count, 0);
   return {
     received: sum('received'),
-    delivered: sum('delivered'),
+    delivered: sum('delivered') - sum('captured'),
+    captured: sum('captured'),
     failed: sum('failed'),
     retried: sum('retried'),
     denied: sum('denied'),
@@ -140,18 +157,6 @@ function relaysOf(
   });
 }
 
-const OF_SERVICE: readonly (readonly [SeriesEvent, CountedEvent])[] = [
-  ['received', 'received'],
-  ['delivered', 'delivered'],
-  ['failed', 'failed'],
-  ['retried', 'retried'],
-  ['denied', 'denied'],
-];
-const OF_RELAY: readonly (readonly [SeriesEvent, CountedEvent])[] = [
-  ['delivered', 'relay_delivered'],
-  ['failed', 'relay_failed'],
-];
-
 /** The operation `series`. */
 export async function series(
   { step, count, relay }: RequestOf<'series'>,
@@ -160,12 +165,25 @@ export async function series(
   const stepMs = STEP_MINUTES[step] * MINUTE_MS;
   const from = Math.floor(clock.wall() / stepMs) - count + 1;
   const counted = await views.counts({ period: step, from, count, relay });
-  const events = relay === null ? OF_SERVICE : OF_RELAY;
-  const nothing = Array.from({ length: count }, () => 0);
   return {
     from: formatTimestamp(from * stepMs),
     stepSeconds: stepMs / 1000,
-    counts: Object.fromEntries(events.map(([name, event]) => [name, counted.get(event) ?? nothing])),
+    counts: stepsOf(counted, { count, relay }),
+  };
+}
+
+/** One number a step of each event. */
+function stepsOf(counted: Counted, { count, relay }: Pick<CountRange, 'count' | 'relay'>): Series['counts'] {
+  const steps = (event: CountedEvent) => counted.get(event) ?? Array.from({ length: count }, () => 0);
+  if (relay !== null) return { delivered: steps('relay_delivered'), failed: steps('relay_failed') };
+  const captured = steps('captured');
+  return {
+    received: steps('received'),
+    delivered: steps('delivered').map((all, step) => all - (captured[step] ?? 0)),
+    captured,
+    failed: steps('failed'),
+    retried: steps('retried'),
+    denied: steps('denied'),
   };
 }
 

@@ -147,7 +147,8 @@ describe('the operations on all mail', () => {
       )
       .toBe(false);
     expect(overview).toMatchObject({
-      today: { received: 2, failed: 1 },
+      today: { received: 2, delivered: 0, captured: 0, failed: 1 },
+      last5m: { received: 2, delivered: 0, captured: 0, failed: 1 },
       queue: { incoming: 1, failed: 1 },
       relays: [{ name: 'inbox', state: 'ready', waiting: 1 }],
       failures: [{ id: failed }],

@@ -184,19 +184,20 @@ const actedMessages = () =>
 /** What became of an act on several messages. */
 export type ActedMessages = Shown<typeof actedMessages>;
 
-const dayCounts = () => z.record(z.enum(SERIES_EVENTS), z.number());
+const eventCounts = () => z.record(z.enum(SERIES_EVENTS), z.number());
 
-/** Events of a day so far. */
-export type DayCounts = Shown<typeof dayCounts>;
+/** Events of a time. */
+export type EventCounts = Shown<typeof eventCounts>;
 
 const overview = (api: Answers) =>
   z.strictObject({
     time: z.string(),
     /** The UTC day so far. */
-    today: dayCounts(),
+    today: eventCounts(),
     /** The same weekday a week before, up to the same time of day; null where nothing is known of it. */
-    lastWeek: dayCounts().nullable(),
-    last5m: z.record(z.enum(['received', 'sent']), z.number()),
+    lastWeek: eventCounts().nullable(),
+    /** The last five minutes, this one included. */
+    last5m: eventCounts(),
     queue: z.strictObject({
       /** Messages queued or retrying, under way, and failed ones whose content is kept. */
       incoming: z.number(),
@@ -253,10 +254,8 @@ const series = () =>
 /** Counts over time: each list has one number a step, the oldest first. */
 export type Series = Shown<typeof series>;
 
-const SERIES_EVENTS = ['received', 'delivered', 'failed', 'retried', 'denied'] as const;
-
-/** What is counted. */
-export type SeriesEvent = (typeof SERIES_EVENTS)[number];
+/** `delivered`: a next hop took it. What only the local inbox took is `captured`, and counts once. */
+const SERIES_EVENTS = ['received', 'delivered', 'captured', 'failed', 'retried', 'denied'] as const;
 
 /** What operators can ask of all mail, and do to single messages. */
 export const SEARCH_OPERATIONS = {

@@ -2,10 +2,14 @@ import type { MessageStatus } from '../domain/delivery.ts';
 
 /** What every store counts. */
 
-/** Events counted per day and minute; `relay_*` count recipients, the others follow contract §8. */
+/**
+ * Events counted per day and minute; `relay_*` count recipients, the others follow contract §8. `captured` are those of
+ * the delivered messages that only the local inbox took.
+ */
 export type CountedEvent =
   | 'received'
   | 'delivered'
+  | 'captured'
   | 'failed'
   | 'retried'
   | 'denied'
@@ -42,6 +46,13 @@ export function gaugeOf(status: MessageStatus, hasContents: boolean): GaugeName 
   if (status === 'queued' || status === 'retrying') return 'incoming';
   if (status === 'processing') return 'processing';
   return status === 'failed' && hasContents ? 'failed_kept' : null;
+}
+
+/** What is counted when a message reaches a status, by what keeps its contents then. */
+export function eventsOf(status: MessageStatus, kept: Kept | null): readonly CountedEvent[] {
+  if (status === 'failed') return ['failed'];
+  if (status !== 'delivered') return [];
+  return kept === 'captured' ? ['delivered', 'captured'] : ['delivered'];
 }
 
 const MINUTE_MS = 60_000;

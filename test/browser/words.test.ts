@@ -31,11 +31,14 @@ describeWith(NEEDED, 'what pages say', () => {
 
   test('the chart of outcomes says what it counts, in its table as well', async () => {
     await wide.goto('/');
-    const chart = wide.getByRole('figure', { name: /^Messages delivered and failed, and attempts deferred/ });
+    const chart = wide.getByRole('figure', { name: /^Messages delivered, captured and failed/ });
     await chart.waitFor();
-    const counted = ['Messages delivered', 'Attempts deferred', 'Messages failed'];
+    const counted = ['Delivered', 'Captured', 'Failed'];
     expect(await chart.getByRole('columnheader').allInnerTexts()).toEqual(['From (UTC)', ...counted]);
-    await wide.getByText(/^Messages delivered and failed, and attempts deferred, over .* UTC\.$/).waitFor();
+    await wide.getByText(/^Messages delivered, captured and failed, over .* UTC\.$/).waitFor();
+    // Attempts are no messages: they have a chart of their own.
+    const attempts = wide.getByRole('figure', { name: /^Attempts deferred/ });
+    expect(await attempts.getByRole('columnheader').allInnerTexts()).toEqual(['From (UTC)', 'Attempts deferred']);
   });
 
   test('a long list of addresses says how many there are, and keys reach all of them', async () => {

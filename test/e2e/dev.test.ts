@@ -124,6 +124,10 @@ routes: [{ name: all, match: { recipient_domain: example.net }, via: [out] }]
   await expect
     .poll(async () => (await record()).json(), { timeout: 20_000 })
     .toMatchObject({ outcome: 'captured' });
+  // None of both was sent, and the first page says so.
+  await expect
+    .poll(async () => (await call(access, 'overview', {})).json(), { timeout: 20_000 })
+    .toMatchObject({ today: { delivered: 0, captured: 2 }, last5m: { delivered: 0, captured: 2 } });
 
   expect(await stopDev(running)).toBe(0);
   expect(existsSync(access.data)).toBe(false);

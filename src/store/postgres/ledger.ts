@@ -8,7 +8,7 @@ import {
 import type { LastError } from '../../domain/message.ts';
 import type { Queries } from '../../postgres/database.ts';
 import { fromJson } from '../columns.ts';
-import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
+import { BYTES_GAUGE, eventsOf, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
 import {
   ATTEMPTS,
@@ -240,7 +240,7 @@ export class Ledger {
     const changed = status !== row.status;
     const ended = isFinal(status);
     const kept = ended ? keptWhenFinal(message, isMixed) : null;
-    if (changed) this.#changeStatus(message, at);
+    if (changed) this.#changeStatus(message, kept, at);
     this.#changeKept(row, kept);
     if (ended !== isFinal(row.status)) this.#tallies.queue(row.keyId, ended ? -1 : 1, row.length ?? 0);
     return {
@@ -256,13 +256,13 @@ export class Ledger {
     };
   }
 
-  #changeStatus({ row, counts }: OpenMessage, at: Stamp): void {
+  #changeStatus({ row, counts }: OpenMessage, kept: Kept | null, at: Stamp): void {
     const status = deriveStatus(counts);
     const left = gaugeOf(row.status, row.length !== null);
     const entered = gaugeOf(status, row.length !== null);
     if (left !== null) this.#tallies.gauge(left, -1);
     if (entered !== null) this.#tallies.gauge(entered, 1);
-    if (status === 'delivered' || status === 'failed') this.#tallies.count(status, at);
+    for (const event of eventsOf(status, kept)) this.#tallies.count(event, at);
   }
 
   #changeKept({ kept: before, length }: LedgerRow, kept: Kept | null): void {

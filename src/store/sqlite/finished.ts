@@ -4,7 +4,7 @@ import type { Transition } from '../../domain/settle.ts';
 import type { AcceptRecord } from '../accepting.ts';
 import { type Fact, factOf, type QueueUse } from '../applying.ts';
 import { classOf, lastErrorOf } from '../columns.ts';
-import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
+import { BYTES_GAUGE, eventsOf, gaugeOf, type Kept } from '../counting.ts';
 import type { UnitRef } from '../leased.ts';
 import { type Settlement, type Stamp, StoreError } from '../store.ts';
 import type { Books } from './books.ts';
@@ -99,7 +99,7 @@ class FinishedWriter {
     const gauge = gaugeOf(ending.status, true);
     if (gauge !== null) tallies.gauge(gauge, 1);
     tallies.gauge(BYTES_GAUGE[ending.kept], record.content.length);
-    if (ending.status === 'delivered' || ending.status === 'failed') tallies.count(ending.status, at);
+    for (const event of eventsOf(ending.status, ending.kept)) tallies.count(event, at);
     for (const [place, transition] of transitions.entries()) {
       const index = settlement.unit.indexes[place] ?? 0;
       const relay = record.deliveries[index]?.relay ?? null;

@@ -8,7 +8,7 @@ import {
 } from '../../domain/delivery.ts';
 import type { LastError } from '../../domain/message.ts';
 import { fromJson } from '../columns.ts';
-import { BYTES_GAUGE, gaugeOf, type Kept } from '../counting.ts';
+import { BYTES_GAUGE, eventsOf, gaugeOf, type Kept } from '../counting.ts';
 import { type Stamp, StoreError } from '../store.ts';
 import type { Depths } from './depths.ts';
 import type { Driver } from './driver.ts';
@@ -131,7 +131,7 @@ export class Ledger {
     const changed = status !== message.status;
     const ended = isFinal(status);
     const kept = ended ? this.#keptWhenFinal(message) : null;
-    if (changed) this.#changeStatus(message, status, at);
+    if (changed) this.#changeStatus(message, status, kept, at);
     this.#changeKept(message, kept);
     if (ended !== isFinal(message.status))
       this.#tallies.queue(message.keyId, ended ? -1 : 1, message.length ?? 0);
@@ -156,14 +156,14 @@ export class Ledger {
     );
   }
 
-  #changeStatus(message: OpenMessage, status: MessageStatus, at: Stamp): void {
+  #changeStatus(message: OpenMessage, status: MessageStatus, kept: Kept | null, at: Stamp): void {
     const left = gaugeOf(message.status, message.length !== null);
     const entered = gaugeOf(status, message.length !== null);
     if (left !== entered) {
       if (left !== null) this.#tallies.gauge(left, -1);
       if (entered !== null) this.#tallies.gauge(entered, 1);
     }
-    if (status === 'delivered' || status === 'failed') this.#tallies.count(status, at);
+    for (const event of eventsOf(status, kept)) this.#tallies.count(event, at);
   }
 
   #keptWhenFinal(message: OpenMessage): Kept {

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Outcome } from '../../../src/domain/outcome.ts';
 import type { AcceptRecord } from '../../../src/store/accepting.ts';
+import { dayOf } from '../../../src/store/counting.ts';
 import type { ListFilter, ListQuery } from '../../../src/store/views.ts';
 import {
   acceptAll,
@@ -16,6 +17,7 @@ import {
   recipient,
   refTo,
   type Subject,
+  T0,
   takeLane,
 } from './fixtures.ts';
 import { bounceOf, recipientAt, Teller } from './told.ts';
@@ -95,6 +97,23 @@ export function capturedContract(open: OpenSubject): void {
       await teller.tellOne(bounceOf(one));
       expect((await read(subject.views, one)).message.outcome).toBe('bounced');
       expect((await list({ captured: true })).ids).toEqual([mixed, one]);
+    });
+
+    it('is counted apart from what a next hop took, and is delivered all the same', async () => {
+      const teller = new Teller(() => subject);
+      for (const outcome of [CAPTURED, CAPTURED, DELIVERED, REJECTED]) await ended(outcome);
+      const deliveries = [recipientAt('a@shop.test'), recipientAt('b@shop.test')];
+      await teller.sent({ deliveries }, [CAPTURED, CAPTURED]);
+      await teller.sent({ deliveries }, [CAPTURED, DELIVERED]);
+      await teller.sent({ deliveries }, [CAPTURED, REJECTED]);
+      await teller.sent({ test: true, deliveries }, [CAPTURED, REJECTED]);
+      const day = { period: 'day', from: dayOf(T0), count: 1, relay: null } as const;
+      expect(Object.fromEntries(await subject.views.counts(day))).toEqual({
+        received: [8],
+        delivered: [5],
+        captured: [3],
+        failed: [3],
+      });
     });
 
     it('marks what is kept as read, and gives it other tags', async () => {

@@ -7,7 +7,7 @@ import { tokenColor, useIsDark } from '../theme.ts';
 /** Bars of a chart, which stand on those of the series after it. */
 export interface ChartSeries {
   readonly label: string;
-  readonly color: 'delivered' | 'failed' | 'retrying' | 'received' | 'denied';
+  readonly color: 'delivered' | 'captured' | 'failed' | 'retrying';
   readonly values: readonly number[];
 }
 

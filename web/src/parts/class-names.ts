@@ -8,7 +8,7 @@ export const FILLS = {
   delivered: 'bg-chart-delivered',
   failed: 'bg-chart-failed',
   retrying: 'bg-chart-retrying',
-  received: 'bg-chart-received',
+  captured: 'bg-chart-captured',
   denied: 'bg-chart-denied',
   processing: 'bg-processing',
 } as const;

@@ -43,10 +43,10 @@ export interface Part {
   readonly value: number;
 }
 
-const PARTS = ['received', 'processing', 'delivered', 'retrying', 'failed', 'denied'] as const;
+const PARTS = ['captured', 'processing', 'delivered', 'retrying', 'failed', 'denied'] as const;
 
 function fillOf(index: number): string {
-  return FILLS[PARTS[index % PARTS.length] ?? 'received'];
+  return FILLS[PARTS[index % PARTS.length] ?? 'captured'];
 }
 
 /** Parts of a whole side by side, with their names and values beneath: phases of an attempt, classes of storage. */

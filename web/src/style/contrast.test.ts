@@ -26,7 +26,7 @@ const PAIRS: readonly (readonly [front: string, back: string, least: number])[] 
   ['on-accent', 'accent-strong', 4.5],
   ['surface', 'failed', 4.5],
   ...['surface', 'paper', 'raised'].map((back) => ['edge', back, 3] as const),
-  ...['delivered', 'failed', 'received', 'denied'].map((color) => [`chart-${color}`, 'surface', 3] as const),
+  ...['delivered', 'captured', 'failed', 'denied'].map((color) => [`chart-${color}`, 'surface', 3] as const),
 ];
 
 test.each(PAIRS)('%s on %s keeps %d:1 in both themes', (front, back, least) => {

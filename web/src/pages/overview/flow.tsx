@@ -3,22 +3,25 @@ import { ChevronRight, Send } from 'lucide-react';
 import type { ReactNode } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatCount, formatDuration } from '../../format.ts';
-import { classNames } from '../../parts/class-names.ts';
+import { classNames, FILLS } from '../../parts/class-names.ts';
 import { type Column, column, countColumn, DataTable, statusColumn } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Bytes } from '../../parts/values.tsx';
+import { FATES } from './fates.ts';
 
 /** Due for so long, mail is late: as the check of health has it. */
 const LATE_SECONDS = 300;
 
-/** The way of mail through the service, as it is now: in, waiting, under way, out. */
-export function Flow({ view: { last5m, queue } }: { readonly view: ResultOf<'overview'> }) {
+type View = ResultOf<'overview'>;
+
+/** The way of messages through the service, as it is now: in, waiting, under way, and what became of them. */
+export function Flow({ view: { last5m, queue } }: { readonly view: Pick<View, 'last5m' | 'queue'> }) {
   const { oldestSeconds } = queue;
   const isLate = oldestSeconds !== null && oldestSeconds > LATE_SECONDS;
   return (
     <section
       aria-label="Now"
-      className="grid grid-cols-2 overflow-hidden rounded-lg border border-line bg-surface md:grid-cols-4"
+      className="grid grid-cols-3 overflow-hidden rounded-lg border border-line bg-surface md:grid-cols-[1fr_1fr_1fr_2fr]"
     >
       <Cell label="Accepted" value={last5m.received} note="in the last 5 minutes" first />
       <Cell
@@ -41,7 +44,7 @@ export function Flow({ view: { last5m, queue } }: { readonly view: ResultOf<'ove
         }
       />
       <Cell label="Under way" value={queue.processing} note="being handed on" link />
-      <Cell label="Sent" value={last5m.sent} note="in the last 5 minutes" />
+      <Ends counts={last5m} />
     </section>
   );
 }
@@ -63,19 +66,11 @@ function Cell({
   return (
     <div
       className={classNames(
-        'relative border-line px-4 py-3.5 max-md:nth-[-n+2]:border-b md:px-5',
-        'even:border-l md:not-first:border-l',
+        'relative border-line px-3 py-3.5 not-first:border-l md:px-5',
         link && 'hover:bg-sunken/60',
       )}
     >
-      {!first && (
-        <span
-          aria-hidden
-          className="absolute top-1/2 -left-[0.68rem] z-1 hidden size-[1.35rem] -translate-y-1/2 items-center justify-center rounded-full border border-line bg-surface text-faint md:flex"
-        >
-          <ChevronRight size={13} />
-        </span>
-      )}
+      {!first && <Onward />}
       <div className="caption">
         {link ? (
           <Link to="/queue" className="after:absolute after:inset-0">
@@ -91,7 +86,40 @@ function Cell({
   );
 }
 
-type Relay = ResultOf<'overview'>['relays'][number];
+/** What became of messages a moment ago: captured ones went nowhere, and are not among the delivered. */
+function Ends({ counts }: { readonly counts: View['last5m'] }) {
+  return (
+    <div className="relative col-span-3 border-line px-3 py-3.5 max-md:border-t md:col-span-1 md:border-l md:px-5">
+      <Onward />
+      <dl className="grid grid-cols-3 gap-x-3">
+        {FATES.map(({ event, label }) => (
+          <div key={event}>
+            <dt className="caption flex items-center gap-1.5">
+              <span aria-hidden className={classNames('size-2 rounded-xs', FILLS[event])} />
+              {label}
+            </dt>
+            <dd className="text-2xl font-semibold tracking-tight">{formatCount(counts[event])}</dd>
+          </div>
+        ))}
+      </dl>
+      <div className="mt-0.5 text-sm text-soft">in the last 5 minutes</div>
+    </div>
+  );
+}
+
+/** Leads from the cell before. */
+function Onward() {
+  return (
+    <span
+      aria-hidden
+      className="absolute top-1/2 -left-[0.68rem] z-1 hidden size-[1.35rem] -translate-y-1/2 items-center justify-center rounded-full border border-line bg-surface text-faint md:flex"
+    >
+      <ChevronRight size={13} />
+    </span>
+  );
+}
+
+type Relay = View['relays'][number];
 
 const COLUMNS: readonly Column<Relay>[] = [
   {
@@ -107,7 +135,18 @@ const COLUMNS: readonly Column<Relay>[] = [
   statusColumn({ header: 'State', width: '8rem', card: 'aside', sorts: true }, ({ state }) => state),
   countColumn({ header: 'In flight', width: '6rem', sorts: true }, ({ inFlight }) => inFlight),
   countColumn({ header: 'Waiting', width: '6rem', sorts: true }, ({ waiting }) => waiting),
-  countColumn({ header: 'Delivered', width: '7rem', sorts: true }, ({ deliveredToday }) => deliveredToday),
+  {
+    header: 'Delivered',
+    width: '8rem',
+    align: 'end',
+    sort: ({ deliveredToday }) => deliveredToday,
+    cell: ({ type, deliveredToday }) =>
+      type === 'inbox' ? (
+        <span className="text-soft">{formatCount(deliveredToday)} captured</span>
+      ) : (
+        formatCount(deliveredToday)
+      ),
+  },
   column(
     { header: 'Failed', width: '6rem', align: 'end', sorts: true },
     ({ failedToday }) => failedToday,

@@ -9,6 +9,7 @@ import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { Banners, Failures } from './banners.tsx';
+import { FATES } from './fates.ts';
 import { Flow, RelaysTable } from './flow.tsx';
 
 /** The figures of the last minutes move with time, which no hint tells of. */
@@ -45,16 +46,14 @@ export function OverviewPage() {
 }
 
 type Overview = ResultOf<'overview'>;
-type Counted = keyof Overview['today'];
 
 const FIGURES: readonly {
-  readonly event: Counted;
+  readonly event: keyof Overview['today'];
   readonly label: string;
-  readonly tone?: 'delivered' | 'failed' | 'retrying';
+  readonly tone?: 'delivered' | 'captured' | 'failed' | 'retrying';
 }[] = [
   { event: 'received', label: 'Accepted today' },
-  { event: 'delivered', label: 'Delivered today', tone: 'delivered' },
-  { event: 'failed', label: 'Failed today', tone: 'failed' },
+  ...FATES.map(({ event, label }) => ({ event, label: `${label} today`, tone: event })),
   { event: 'retried', label: 'Attempts deferred', tone: 'retrying' },
   { event: 'denied', label: 'Refused at the door' },
 ];
@@ -148,8 +147,7 @@ const RANGES = [
   { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day' },
 ] as const;
 
-/** A message counts when it is delivered or fails; each attempt that is deferred before counts, too. */
-const COUNTED = 'Messages delivered and failed, and attempts deferred';
+const COUNTED = 'Messages delivered, captured and failed';
 
 /** What became of mail over time. */
 export function OutcomesChart() {
@@ -175,17 +173,24 @@ export function OutcomesChart() {
     >
       <Fetched query={series}>
         {({ from, stepSeconds, counts }) => (
-          <TimeSeriesChart
-            label={`${COUNTED}, over ${range.words}`}
-            from={Date.parse(from)}
-            stepSeconds={stepSeconds}
-            height={230}
-            series={[
-              { label: 'Messages delivered', color: 'delivered', values: counts.delivered ?? [] },
-              { label: 'Attempts deferred', color: 'retrying', values: counts.retried ?? [] },
-              { label: 'Messages failed', color: 'failed', values: counts.failed ?? [] },
-            ]}
-          />
+          <div className="space-y-4">
+            <TimeSeriesChart
+              label={`${COUNTED}, over ${range.words}`}
+              from={Date.parse(from)}
+              stepSeconds={stepSeconds}
+              height={230}
+              series={FATES.map(({ event, label }) => ({ label, color: event, values: counts[event] ?? [] }))}
+            />
+            {counts.retried?.some((count) => count > 0) && (
+              <TimeSeriesChart
+                label={`Attempts deferred, over ${range.words}`}
+                from={Date.parse(from)}
+                stepSeconds={stepSeconds}
+                height={110}
+                series={[{ label: 'Attempts deferred', color: 'retrying', values: counts.retried }]}
+              />
+            )}
+          </div>
         )}
       </Fetched>
     </Card>
