@@ -1,19 +1,15 @@
 import type { Config } from '../config/schema.ts';
+import type { MessageRecord } from '../domain/message.ts';
 import { ANY_MAIL } from '../domain/query.ts';
 import { INBOX } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
 import type { HealthReport } from '../observe/health-report.ts';
-import type {
-  EventCounts,
-  Overview,
-  OverviewBanner,
-  OverviewRelay,
-  Series,
-} from '../operations/search.ts';
+import type { EventCounts, Overview, OverviewBanner, OverviewRelay, Series } from '../operations/search.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { type CountedEvent, RECENT_MINUTES } from '../store/counting.ts';
 import type { CountRange, Figures, LaneDepth } from '../store/views.ts';
+import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
 import { foundMessages } from './found-mail.ts';
 import { laneState, untriedRelays } from './queue.ts';
@@ -22,42 +18,35 @@ const MINUTE_MS = 60_000;
 const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
 const MINUTES_A_DAY = STEP_MINUTES.day;
 
-/** How long one answer serves all callers: many open pages cost as much as one. */
-const SHARED_MS = 1_000;
+/** Pages that ask within so long get one answer: a hint and this are less than the second in which they show what is new. */
+const SHARED_MS = 250;
 /** Most lanes with mail whose depths are added up. */
 const MAX_LANES = 10_000;
 const SHOWN_FAILURES = 8;
+/** The newest messages that failed, among which those are that failed last: one may fail long after it was accepted. */
+const MAX_FAILURES = 50;
 
 /** Makes the operation `overview`. */
-export function createOverview(deps: LocalDeps): () => Promise<Overview> {
-  let shared: { readonly at: number; readonly answer: Promise<Overview> } | null = null;
-  return () => {
-    const now = deps.clock.mono();
-    if (shared !== null && now - shared.at < SHARED_MS) return shared.answer;
-    const answer = overview(deps);
-    const mine = { at: now, answer };
-    shared = mine;
-    // A failure is not shared with others.
-    answer.catch(() => {
-      if (shared === mine) shared = null;
-    });
-    return answer;
-  };
+export function createOverview(deps: LocalDeps): (request: RequestOf<'overview'>) => Promise<Overview> {
+  const share = new AnswerShare<Overview>(deps.clock, SHARED_MS);
+  return ({ step = 'hour', count = 24 }) =>
+    share.ask(`${step} ${count}`, () => overview({ step, count, relay: null }, deps));
 }
 
-async function overview(deps: LocalDeps): Promise<Overview> {
+async function overview(over: RequestOf<'series'>, deps: LocalDeps): Promise<Overview> {
   const { views, clock } = deps;
   const now = clock.wall();
   const all = { query: ANY_MAIL, after: null, before: null };
   const failed = { ...all, query: { ...ANY_MAIL, statuses: ['failed' as const] } };
   const minute = Math.floor(now / MINUTE_MS);
-  const [figures, today, last5m, lastWeek, lanes, failures, newest, untried] = await Promise.all([
+  const [figures, today, last5m, lastWeek, outcomes, lanes, failures, newest, untried] = await Promise.all([
     views.figures(now),
     totals({ period: 'day', from: Math.floor(minute / MINUTES_A_DAY), count: 1 }, deps),
     totals({ period: 'minute', from: minute - RECENT_MINUTES + 1, count: RECENT_MINUTES }, deps),
     weekBefore(now, deps),
+    seriesAt(now, over, deps),
     views.lanes(null, MAX_LANES),
-    views.search({ ...failed, limit: SHOWN_FAILURES }),
+    views.search({ ...failed, limit: MAX_FAILURES }),
     views.search({ ...all, limit: 1 }),
     untriedRelays(deps.resolution().config.relays, deps.queue.lanes(), deps),
   ]);
@@ -71,16 +60,22 @@ async function overview(deps: LocalDeps): Promise<Overview> {
     today,
     lastWeek,
     last5m,
+    series: outcomes,
     queue: {
       ...spool,
       queuedBytes,
       oldestSeconds: oldestDueAt === null ? null : Math.max(0, Math.floor((now - oldestDueAt) / 1000)),
     },
     relays: relaysOf({ figures, lanes, untried }, health, deps),
-    failures: await foundMessages(failures.messages, deps),
+    failures: await foundMessages(lastFailed(failures.messages), deps),
     banners: bannersOf({ health, config: deps.resolution().config, capturesAll, aheadMs }),
     empty: last === undefined && today.received === 0,
   };
+}
+
+/** Those that failed last, the last first. */
+function lastFailed(failed: readonly MessageRecord[]): MessageRecord[] {
+  return failed.toSorted((one, other) => other.statusAt - one.statusAt).slice(0, SHOWN_FAILURES);
 }
 
 /** The same weekday a week before, up to the same minute; null if nothing was counted on that day. */
@@ -158,12 +153,17 @@ function relaysOf(
 }
 
 /** The operation `series`. */
-export async function series(
+export function series(over: RequestOf<'series'>, deps: Pick<LocalDeps, 'views' | 'clock'>): Promise<Series> {
+  return seriesAt(deps.clock.wall(), over, deps);
+}
+
+async function seriesAt(
+  now: number,
   { step, count, relay }: RequestOf<'series'>,
-  { views, clock }: Pick<LocalDeps, 'views' | 'clock'>,
+  { views }: Pick<LocalDeps, 'views'>,
 ): Promise<Series> {
   const stepMs = STEP_MINUTES[step] * MINUTE_MS;
-  const from = Math.floor(clock.wall() / stepMs) - count + 1;
+  const from = Math.floor(now / stepMs) - count + 1;
   const counted = await views.counts({ period: step, from, count, relay });
   return {
     from: formatTimestamp(from * stepMs),

@@ -184,6 +184,9 @@ const actedMessages = () =>
 /** What became of an act on several messages. */
 export type ActedMessages = Shown<typeof actedMessages>;
 
+const step = z.enum(['minute', 'hour', 'day']);
+const steps = z.int().min(1).max(400);
+
 const eventCounts = () => z.record(z.enum(SERIES_EVENTS), z.number());
 
 /** Events of a time. */
@@ -198,6 +201,8 @@ const overview = (api: Answers) =>
     lastWeek: eventCounts().nullable(),
     /** The last five minutes, this one included. */
     last5m: eventCounts(),
+    /** What happened over the time that was asked for. */
+    series: series(),
     queue: z.strictObject({
       /** Messages queued or retrying, under way, and failed ones whose content is kept. */
       incoming: z.number(),
@@ -208,7 +213,7 @@ const overview = (api: Answers) =>
       oldestSeconds: z.number().nullable(),
     }),
     relays: z.array(overviewRelay()),
-    /** Failed last, newest first. */
+    /** Those that failed last, the last first. */
     failures: z.array(foundMessage(api)),
     banners: z.array(overviewBanner()),
     /** No message was ever accepted. */
@@ -333,19 +338,20 @@ export const SEARCH_OPERATIONS = {
     result: actedMessages,
   }),
   overview: operation({
-    meaning: 'The figures of the overview page.',
+    meaning: 'The figures of the overview page, all of one time.',
     access: READ,
-    request: z.strictObject({}),
+    request: z.strictObject({
+      step: step.default('hour').describe('Of its `series`, which is that of the service.'),
+      count: steps.default(24).describe('How many steps back from now, this one included.'),
+    }),
     result: overview,
   }),
   series: operation({
     meaning: 'Events counted over time, all nodes together.',
     access: READ,
     request: z.strictObject({
-      step: z
-        .enum(['minute', 'hour', 'day'])
-        .describe('`minute`: the last hour or less; `hour`: the last days; `day`: the last months.'),
-      count: z.int().min(1).max(400).describe('How many steps back from now, this one included.'),
+      step: step.describe('`minute`: the last hour or less; `hour`: the last days; `day`: the last months.'),
+      count: steps.describe('How many steps back from now, this one included.'),
       relay: z
         .string()
         .max(64)

@@ -38,7 +38,15 @@ describeWith(NEEDED, 'what pages say', () => {
     await wide.getByText(/^Messages delivered, captured and failed, over .* UTC\.$/).waitFor();
     // Attempts are no messages: they have a chart of their own.
     const attempts = wide.getByRole('figure', { name: /^Attempts deferred/ });
-    expect(await attempts.getByRole('columnheader').allInnerTexts()).toEqual(['From (UTC)', 'Attempts deferred']);
+    expect(await attempts.getByRole('columnheader').allInnerTexts()).toEqual([
+      'From (UTC)',
+      'Attempts deferred',
+    ]);
+    // It grows as soon as something happens, long before the page asks by itself.
+    const legend = chart.locator('figcaption');
+    const before = await legend.innerText();
+    await client.send({ ...LETTER, to: ['ann@example.net'] });
+    await expect.poll(() => legend.innerText(), { timeout: 10_000 }).not.toBe(before);
   });
 
   test('a long list of addresses says how many there are, and keys reach all of them', async () => {

@@ -20,10 +20,6 @@ const SLEPT_MS = 40_000;
 
 const state = new Store<StreamState>('connecting');
 const hintListeners = new Set<(hint: Hint) => void>();
-const gathered = new Set<Topic>();
-let gathering: ReturnType<typeof setTimeout> | undefined;
-let lastFetch = Number.NEGATIVE_INFINITY;
-let pace = 0;
 
 /** Begins to listen; gives how to stop. */
 export function startLive(): () => void {
@@ -35,8 +31,7 @@ export function startLive(): () => void {
       else if (event.state === 'reconnecting') connectionLost();
     } else if (event.kind === 'hint') {
       for (const listener of hintListeners) listener(event.hint);
-      for (const topic of event.hint.topics) gathered.add(topic);
-      gather();
+      for (const gathering of GATHERINGS) gathering.add(event.hint.topics);
     } else if (event.kind === 'reset') catchUp();
     else refreshSession();
   });
@@ -49,29 +44,60 @@ export function startLive(): () => void {
     stopWatching();
     stopAsking();
     stream.close();
-    clearTimeout(gathering);
-    gathering = undefined;
+    for (const gathering of GATHERINGS) gathering.stop();
     state.put('connecting');
   };
 }
 
-/** The first hint acts at once, and those that follow it closely act together. */
-function gather(): void {
-  if (gathering !== undefined || document.hidden) return;
-  gathering = setTimeout(flush, Math.max(0, lastFetch + pace - performance.now()));
+/** Hints on their way to calls: the first one acts at once, and those that follow it closely act together. */
+class Gathering {
+  readonly #prompt: boolean;
+  readonly #topics = new Set<Topic>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #lastFetch = Number.NEGATIVE_INFINITY;
+  #pace = 0;
+
+  /** `prompt`: for the calls that are, at an even pace. */
+  constructor(prompt: boolean) {
+    this.#prompt = prompt;
+  }
+
+  add(topics: readonly Topic[]): void {
+    for (const topic of topics) this.#topics.add(topic);
+    this.go();
+  }
+
+  /** Has what was gathered act. */
+  go(): void {
+    if (this.#topics.size === 0 || this.#timer !== undefined || document.hidden) return;
+    const wait = Math.max(0, this.#lastFetch + this.#pace - performance.now());
+    this.#timer = setTimeout(() => this.#fetch(), wait);
+  }
+
+  /** Forgets what was gathered. */
+  clear(): void {
+    this.#topics.clear();
+  }
+
+  stop(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+  }
+
+  #fetch(): void {
+    this.#timer = undefined;
+    const now = performance.now();
+    this.#pace = this.#prompt ? PROMPT_MS : gatherMs(this.#pace, now - this.#lastFetch);
+    this.#lastFetch = now;
+    refetchShown(new Set(this.#topics), this.#prompt);
+    this.#topics.clear();
+  }
 }
 
-function flush(): void {
-  gathering = undefined;
-  const now = performance.now();
-  pace = gatherMs(pace, now - lastFetch);
-  lastFetch = now;
-  refetchShown(new Set(gathered));
-  gathered.clear();
-}
+const GATHERINGS = [new Gathering(true), new Gathering(false)];
 
 function catchUp(): void {
-  gathered.clear();
+  for (const gathering of GATHERINGS) gathering.clear();
   void queryClient.invalidateQueries({ predicate: ({ meta }) => meta !== undefined });
 }
 
@@ -87,7 +113,7 @@ function watchAbsence(onReturn: () => void): () => void {
     const away = hiddenAt === null ? 0 : Date.now() - hiddenAt;
     hiddenAt = null;
     if (away > AWAY_MS) onReturn();
-    else if (gathered.size > 0) gather();
+    else for (const gathering of GATHERINGS) gathering.go();
   };
   const tick = setInterval(() => {
     const late = Date.now() - lastTick > SLEPT_MS;
@@ -117,6 +143,12 @@ export function useHints(onHint: (hint: Hint) => void): void {
     };
   }, [onHint]);
 }
+
+/**
+ * Calls that are prompt are fetched so far apart: with the server's time for hints and for sharing its answers, what they
+ * show is never older than a second.
+ */
+const PROMPT_MS = 500;
 
 /** After a quiet time hints act at once, and then at this distance. */
 const FIRST_MS = 1_000;

@@ -40,6 +40,11 @@ export interface CallOptions {
   readonly enabled?: boolean;
   /** Fetched again so often, for what no hint tells of. */
   readonly everyMs?: number;
+  /**
+   * Fetched again within a second however much happens, as `live.ts` paces it: only for answers that the server shares
+   * among all who ask.
+   */
+  readonly prompt?: boolean;
   /** Shows the former answer until that to a changed request has come. */
   readonly keep?: boolean;
 }
@@ -48,13 +53,13 @@ export interface CallOptions {
 export function useCall<Name extends OperationName>(
   operation: Name,
   request: RequestOf<Name>,
-  { topics = [], enabled = true, everyMs, keep = false }: CallOptions = {},
+  { topics = [], enabled = true, everyMs, keep = false, prompt = false }: CallOptions = {},
 ): UseQueryResult<ResultOf<Name>, ApiError> {
   return useQuery<ResultOf<Name>, ApiError>({
     queryKey: [operation, request],
     queryFn: ({ signal }) => call(operation, request, signal),
     enabled,
-    meta: { topics },
+    meta: { topics, prompt },
     ...(everyMs !== undefined && { refetchInterval: everyMs }),
     // The library's type for it does not follow ours through the page's generics; it gives back what it is given.
     ...(keep && { placeholderData: keepPreviousData as never }),
@@ -151,12 +156,20 @@ export function useAct<Name extends OperationName>(
   return useDoing((request: RequestOf<Name>) => call(operation, request), options);
 }
 
-/** Fetches again what is shown of these topics, or, without them, of all; what is not shown is marked as out of date. */
-export function refetchShown(topics?: ReadonlySet<Topic>): void {
-  void queryClient.invalidateQueries({
-    predicate: ({ meta }) => {
-      const about = (meta?.['topics'] ?? []) as readonly Topic[];
-      return about.some((topic) => topics === undefined || topics.has(topic));
+/**
+ * Fetches again what is shown of these topics, or, without them, of all; what is not shown is marked as out of date.
+ * `prompt`: only those calls that are, or are not.
+ */
+export function refetchShown(topics?: ReadonlySet<Topic>, prompt?: boolean): void {
+  void queryClient.invalidateQueries(
+    {
+      predicate: ({ meta }) => {
+        if (prompt !== undefined && prompt !== (meta?.['prompt'] ?? false)) return false;
+        const about = (meta?.['topics'] ?? []) as readonly Topic[];
+        return about.some((topic) => topics === undefined || topics.has(topic));
+      },
     },
-  });
+    // Where one takes longer than the pace, it would never end.
+    { cancelRefetch: prompt !== true },
+  );
 }

@@ -17,10 +17,12 @@ const EVERY_MS = 15_000;
 
 /** How the service does: what someone sees who looks in for five seconds, and what they should know. */
 export function OverviewPage() {
+  const [{ range: chosen = 'day' }, put] = useAddress();
+  const range = RANGES.find(({ value }) => value === chosen) ?? RANGES[1];
   const overview = useCall(
     'overview',
-    {},
-    { topics: ['messages', 'queue', 'relays', 'health'], everyMs: EVERY_MS },
+    { step: range.step, count: range.count },
+    { topics: ['messages', 'queue', 'relays', 'health'], everyMs: EVERY_MS, keep: true, prompt: true },
   );
   return (
     <Page title="Overview" {...(overview.data && { note: dayNote(overview.data) })}>
@@ -32,7 +34,11 @@ export function OverviewPage() {
             <Flow view={view} />
             <Today view={view} />
             <div className="grid gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
-              <OutcomesChart />
+              <OutcomesChart
+                series={view.series}
+                range={range}
+                onChange={(next) => put({ range: next === 'day' ? undefined : next })}
+              />
               <Failures failures={view.failures} />
             </div>
             <Card flush title="Relays" note="Recipients, today by UTC.">
@@ -150,49 +156,39 @@ const RANGES = [
 const COUNTED = 'Messages delivered, captured and failed';
 
 /** What became of mail over time. */
-export function OutcomesChart() {
-  const [{ range: chosen = 'day' }, put] = useAddress();
-  const range = RANGES.find(({ value }) => value === chosen) ?? RANGES[1];
-  const series = useCall(
-    'series',
-    { step: range.step, count: range.count, relay: null },
-    { everyMs: EVERY_MS, keep: true },
-  );
+function OutcomesChart({
+  series: { from, stepSeconds, counts },
+  range,
+  onChange,
+}: {
+  readonly series: Overview['series'];
+  readonly range: (typeof RANGES)[number];
+  readonly onChange: (range: (typeof RANGES)[number]['value']) => void;
+}) {
   return (
     <Card
       title="Outcomes"
       note={`${COUNTED}, over ${range.words}; times in UTC.`}
-      actions={
-        <Segments
-          label="Range"
-          choices={RANGES}
-          value={chosen}
-          onChange={(next) => put({ range: next === 'day' ? undefined : next })}
-        />
-      }
+      actions={<Segments label="Range" choices={RANGES} value={range.value} onChange={onChange} />}
     >
-      <Fetched query={series}>
-        {({ from, stepSeconds, counts }) => (
-          <div className="space-y-4">
-            <TimeSeriesChart
-              label={`${COUNTED}, over ${range.words}`}
-              from={Date.parse(from)}
-              stepSeconds={stepSeconds}
-              height={230}
-              series={FATES.map(({ event, label }) => ({ label, color: event, values: counts[event] ?? [] }))}
-            />
-            {counts.retried?.some((count) => count > 0) && (
-              <TimeSeriesChart
-                label={`Attempts deferred, over ${range.words}`}
-                from={Date.parse(from)}
-                stepSeconds={stepSeconds}
-                height={110}
-                series={[{ label: 'Attempts deferred', color: 'retrying', values: counts.retried }]}
-              />
-            )}
-          </div>
+      <div className="space-y-4">
+        <TimeSeriesChart
+          label={`${COUNTED}, over ${range.words}`}
+          from={Date.parse(from)}
+          stepSeconds={stepSeconds}
+          height={230}
+          series={FATES.map(({ event, label }) => ({ label, color: event, values: counts[event] ?? [] }))}
+        />
+        {counts.retried?.some((count) => count > 0) && (
+          <TimeSeriesChart
+            label={`Attempts deferred, over ${range.words}`}
+            from={Date.parse(from)}
+            stepSeconds={stepSeconds}
+            height={110}
+            series={[{ label: 'Attempts deferred', color: 'retrying', values: counts.retried }]}
+          />
         )}
-      </Fetched>
+      </div>
     </Card>
   );
 }
