@@ -9,6 +9,7 @@ import {
   formatRate,
   formatRelative,
   formatShort,
+  formatStep,
   plural,
 } from './format.ts';
 
@@ -84,6 +85,13 @@ test.each([
 test('a moment is exact and in UTC', () => {
   expect(formatMoment(Date.parse('2026-11-22T03:04:05.678+02:00'))).toBe('2026-11-22 01:04:05 UTC');
   expect(formatMoment(Number.NaN)).toBe('unknown');
+});
+
+test('a step of counts is told by its beginning: a day by its date', () => {
+  const at = Date.parse('2026-11-22T23:00:00Z');
+  expect(formatStep(at, 3600)).toBe('2026-11-22 23:00 UTC');
+  expect(formatStep(at, 60, 'Asia/Kolkata')).toBe('2026-11-23 04:30 GMT+5:30');
+  expect(formatStep(at, 86_400)).toBe('2026-11-22');
 });
 
 test.each([

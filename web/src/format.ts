@@ -70,6 +70,12 @@ export function formatMoment(time: number, zone = 'UTC'): string {
 
 const MOMENT = ['year', 'month', 'day', 'hour', 'minute', 'second', 'timeZoneName'] as const;
 
+/** When a step of counts began, in a time zone: `2026-11-22 04:00 CET`, or `2026-11-22` where steps are days. */
+export function formatStep(time: number, stepSeconds: number, zone = 'UTC'): string {
+  const moment = formatMoment(time, zone);
+  return stepSeconds >= 86_400 ? moment.slice(0, 10) : moment.replace(/:\d\d /, ' ');
+}
+
 /** Making one takes long; a page needs one or two. */
 const clocks = new Map<string, Intl.DateTimeFormat>();
 

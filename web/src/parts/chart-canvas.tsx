@@ -1,7 +1,7 @@
 import 'uplot/dist/uPlot.min.css';
 import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
-import { formatCount, formatShort } from '../format.ts';
+import { formatCount, formatShort, formatStep } from '../format.ts';
 import { tokenColor, useIsDark } from '../theme.ts';
 
 /** Bars of a chart, which stand on those of the series after it. */
@@ -20,10 +20,12 @@ export interface ChartProps {
   readonly stepSeconds: number;
   readonly series: readonly ChartSeries[];
   readonly height?: number;
+  /** The time zone in which times are written. */
+  readonly zone: string;
 }
 
 /** The drawing of a chart. Only `time-series-chart.tsx` uses it, lazily. */
-export default function ChartCanvas({ from, stepSeconds, series, height = 200 }: ChartProps) {
+export default function ChartCanvas({ from, stepSeconds, series, zone, height = 200 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -32,16 +34,16 @@ export default function ChartCanvas({ from, stepSeconds, series, height = 200 }:
   const times = Array.from({ length }, (_, step) => from / 1000 + step * stepSeconds);
   const stacked = stack(series, length);
   const data: uPlot.AlignedData = [times, ...stacked];
-  const latest = useRef({ series, times, stepSeconds });
-  latest.current = { series, times, stepSeconds };
-  const shape = `${series.map(({ label, color }) => `${label}:${color}`).join(',')}/${isDark}/${stepSeconds}/${height}`;
+  const latest = useRef({ series, times, stepSeconds, zone });
+  latest.current = { series, times, stepSeconds, zone };
+  const shape = `${series.map(({ label, color }) => `${label}:${color}`).join(',')}/${isDark}/${stepSeconds}/${height}/${zone}`;
 
   // Drawn anew when what it looks like changes; new figures are only set.
   // biome-ignore lint/correctness/useExhaustiveDependencies: `shape` stands for all that it depends on
   useEffect(() => {
     const element = holder.current;
     if (!element) return;
-    const options = optionsOf({ series, height, stepSeconds, width: element.clientWidth });
+    const options = optionsOf({ series, height, stepSeconds, zone, width: element.clientWidth });
     options.hooks = { setCursor: [(drawn) => showTip(drawn, tip.current, latest.current)] };
     const drawn = new uPlot(options, data, element);
     plot.current = drawn;
@@ -81,12 +83,16 @@ function stack(series: ChartProps['series'], length: number): number[][] {
   return heights.reverse();
 }
 
+/** Distances of the lines of counts, which are whole. */
+const WHOLE = Array.from({ length: 13 }, (_, power) => [1, 2, 5].map((times) => times * 10 ** power)).flat();
+
 function optionsOf({
   series,
   height,
   stepSeconds,
+  zone,
   width,
-}: Pick<ChartProps, 'series' | 'stepSeconds'> & { height: number; width: number }): uPlot.Options {
+}: Pick<ChartProps, 'series' | 'stepSeconds' | 'zone'> & { height: number; width: number }): uPlot.Options {
   const soft = tokenColor('soft');
   const grid = tokenColor('chart-grid');
   const font = '11px system-ui, sans-serif';
@@ -94,7 +100,7 @@ function optionsOf({
   return {
     width,
     height,
-    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
+    tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), zone === 'UTC' ? 'Etc/UTC' : zone),
     legend: { show: false },
     cursor: { y: false, drag: { setScale: false }, points: { show: false } },
     scales: {
@@ -105,6 +111,7 @@ function optionsOf({
       {
         stroke: soft,
         font,
+        size: 40,
         grid: { show: false },
         ticks: { stroke: grid, size: 4 },
         // The library takes such rows; its types name only one of the forms.
@@ -117,9 +124,11 @@ function optionsOf({
         stroke: soft,
         font,
         size: 42,
+        space: height < 150 ? 20 : 30,
+        incrs: WHOLE,
         grid: { stroke: grid, width: 1 },
         ticks: { show: false },
-        values: (_, splits) => splits.map((value) => (Number.isInteger(value) ? formatShort(value) : '')),
+        values: (_, splits) => splits.map(formatShort),
       },
     ],
     series: [
@@ -142,7 +151,12 @@ function optionsOf({
 function showTip(
   drawn: uPlot,
   tip: HTMLDivElement | null,
-  { series, times, stepSeconds }: Pick<ChartProps, 'series' | 'stepSeconds'> & { times: readonly number[] },
+  {
+    series,
+    times,
+    stepSeconds,
+    zone,
+  }: Pick<ChartProps, 'series' | 'stepSeconds' | 'zone'> & { times: readonly number[] },
 ): void {
   if (!tip) return;
   const left = drawn.cursor.left ?? -1;
@@ -150,9 +164,7 @@ function showTip(
   const at = times[step];
   tip.hidden = at === undefined;
   if (at === undefined) return;
-  const moment = new Date(at * 1000).toISOString();
-  const title =
-    stepSeconds >= 86_400 ? moment.slice(0, 10) : `${moment.slice(0, 10)} ${moment.slice(11, 16)} UTC`;
+  const title = formatStep(at * 1000, stepSeconds, zone);
   const figures = series.map(({ label, values }) => `${label}  ${formatCount(values[step] ?? 0)}`);
   tip.textContent = [title, ...figures].join('\n');
   const room = drawn.over.clientWidth;

@@ -166,7 +166,7 @@ export function Stat({
   readonly tone?: keyof typeof FILLS | undefined;
 }) {
   return (
-    <div className="relative bg-surface px-4 py-3 @max-2xl:last:odd:col-span-2">
+    <div className="relative bg-surface px-4 py-3 last:-mr-px @max-2xl:last:odd:col-span-2">
       {tone && (
         <span
           aria-hidden

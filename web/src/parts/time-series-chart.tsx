@@ -1,30 +1,26 @@
 import { lazy, Suspense } from 'react';
 import { steadily } from '../connection.ts';
-import { formatCount } from '../format.ts';
+import { formatCount, formatStep } from '../format.ts';
+import { useZone } from '../zone.ts';
 import type { ChartProps } from './chart-canvas.tsx';
 import { classNames, FILLS } from './class-names.ts';
 
 /** Fetched when the first chart is shown: it is not part of the first load. */
 const Canvas = lazy(steadily(() => import('./chart-canvas.tsx')));
 
-/** Counts over time, with a legend that sums them up, and a table for those who do not see it. Times are UTC. */
-export function TimeSeriesChart(props: ChartProps) {
+/** Days are counted by UTC: those of another time zone begin within them. */
+const DAY_SECONDS = 86_400;
+
+/** Counts over time, with a legend that sums them up, and a table for those who do not see it. */
+export function TimeSeriesChart(props: Omit<ChartProps, 'zone'>) {
+  const chosen = useZone();
   const { label, series, from, stepSeconds, height = 200 } = props;
+  const zone = stepSeconds >= DAY_SECONDS ? 'UTC' : chosen;
   const length = Math.max(0, ...series.map(({ values }) => values.length));
   const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
   return (
     <figure aria-label={label} className="min-w-0">
-      <div aria-hidden className="relative" style={{ height }}>
-        {isEmpty && (
-          <div className="pointer-events-none absolute inset-0 z-1 flex items-center justify-center text-soft">
-            Nothing in this time
-          </div>
-        )}
-        <Suspense fallback={<div className="skeleton size-full opacity-40" />}>
-          <Canvas {...props} height={height} />
-        </Suspense>
-      </div>
-      <figcaption className="mt-2 flex flex-wrap gap-x-5 gap-y-1 text-sm">
+      <figcaption className="mb-2 flex flex-wrap gap-x-5 gap-y-1 text-sm">
         {series.map(({ label: name, color, values }) => (
           <span key={name} className="inline-flex items-center gap-1.5">
             <span aria-hidden className={classNames('size-2.5 rounded-xs', FILLS[color])} />
@@ -33,12 +29,22 @@ export function TimeSeriesChart(props: ChartProps) {
           </span>
         ))}
       </figcaption>
+      <div aria-hidden className="relative" style={{ height }}>
+        {isEmpty && (
+          <div className="pointer-events-none absolute inset-0 z-1 flex items-center justify-center text-soft">
+            Nothing in this time
+          </div>
+        )}
+        <Suspense fallback={<div className="skeleton size-full opacity-40" />}>
+          <Canvas {...props} height={height} zone={zone} />
+        </Suspense>
+      </div>
       <div className="sr-only">
         <table>
           <caption>{label}</caption>
           <thead>
             <tr>
-              <th scope="col">From (UTC)</th>
+              <th scope="col">From</th>
               {series.map(({ label: name }) => (
                 <th key={name} scope="col">
                   {name}
@@ -48,10 +54,10 @@ export function TimeSeriesChart(props: ChartProps) {
           </thead>
           <tbody>
             {Array.from({ length }, (_, step) => {
-              const at = new Date(from + step * stepSeconds * 1000).toISOString().slice(0, 16);
+              const at = from + step * stepSeconds * 1000;
               return (
                 <tr key={at}>
-                  <th scope="row">{at.replace('T', ' ')}</th>
+                  <th scope="row">{formatStep(at, stepSeconds, zone)}</th>
                   {series.map(({ label: name, values }) => (
                     <td key={name}>{values[step] ?? 0}</td>
                   ))}

@@ -150,7 +150,7 @@ const RANGES = [
   { value: 'hour', label: '1 h', step: 'minute', count: 60, words: 'the last hour, by minute' },
   { value: 'day', label: '24 h', step: 'hour', count: 24, words: 'the last 24 hours, by hour' },
   { value: 'week', label: '7 d', step: 'hour', count: 168, words: 'the last 7 days, by hour' },
-  { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day' },
+  { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day of UTC' },
 ] as const;
 
 const COUNTED = 'Messages delivered, captured and failed';
@@ -168,7 +168,7 @@ function OutcomesChart({
   return (
     <Card
       title="Outcomes"
-      note={`${COUNTED}, over ${range.words}; times in UTC.`}
+      note={`Messages over ${range.words}.`}
       actions={<Segments label="Range" choices={RANGES} value={range.value} onChange={onChange} />}
     >
       <div className="space-y-4">
