@@ -143,7 +143,7 @@ function HtmlView({
           onChange={(next) => setDark(next === 'dark')}
         />
         <p className="min-w-0 flex-1 basis-60 text-sm text-soft">
-          Scripts, forms and everything remote are kept out.
+          Scripts, forms and everything {hasPictures && 'else '}remote are kept out.
           {isDark && ' A mail without styles for dark mode is inverted, as some clients do.'}
         </p>
       </div>
