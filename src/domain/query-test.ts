@@ -19,6 +19,8 @@ export interface MailFacts {
   readonly box: string | null;
   /** The metadata's values. Asked for only when it matters, because they have to be taken apart. */
   readonly metadata: () => readonly string[];
+  /** When it is to go out, in wall ms; null for at once. */
+  readonly sendAt: number | null;
   /** Asked for only when it matters, because it costs a look. */
   readonly recipients: () => readonly RecipientFacts[];
 }
@@ -44,6 +46,7 @@ export function queryTest(
 ): ((facts: MailFacts) => boolean) | null {
   const tests = [
     ...statusTest(query),
+    ...scheduledTest(query),
     ...keyTests(query),
     ...query.terms.filter((term) => !known(term)).map(termTest),
     ...relayTests(query),
@@ -56,6 +59,12 @@ type Test = (facts: MailFacts) => boolean;
 
 function statusTest({ statuses }: MailQuery): Test[] {
   return statuses === null ? [] : [({ status }) => statuses.includes(status)];
+}
+
+function scheduledTest({ scheduled }: MailQuery): Test[] {
+  if (scheduled === null) return [];
+  const { after, not } = scheduled;
+  return [({ status, sendAt }) => (status === 'queued' && sendAt !== null && sendAt > after) !== not];
 }
 
 function keyTests({ keys, notKeys }: MailQuery): Test[] {

@@ -24,6 +24,32 @@ function pieceText({ token, value, not }: Piece): string {
 
 const word = (words: string[], field = 'any', not = false) => ({ kind: 'words', field, words, not });
 
+const NOW = Date.UTC(2026, 10, 22);
+
+const FACTS: MailFacts = {
+  id: 'msg_01m7wd8qsh4008fyzq8yebgvfy',
+  keyId: 'key_a',
+  status: 'failed',
+  test: false,
+  from: 'Ann <ann@shop.example>',
+  reversePath: 'bounce@mail.example',
+  subject: 'Invoice 77',
+  messageId: '<1@shop.example>',
+  tags: ['news'],
+  box: 'worker-1',
+  sendAt: null,
+  metadata: () => ['order-77'],
+  recipients: () => [
+    {
+      address: 'bob@example.net',
+      relay: 'out',
+      captured: false,
+      hopId: '4F7C12',
+      reply: '250 2.0.0 Ok: queued as 4F7C12',
+    },
+  ],
+};
+
 describe('a query', () => {
   it.each<[string, object]>([
     ['', {}],
@@ -76,6 +102,7 @@ describe('a query', () => {
     ['is:captured', { captured: true }],
     ['-is:captured', { captured: false }],
     ['is:urgent', NOTHING],
+    ['is:scheduled', NOTHING],
     [
       'after:2026-11-20 before:2026-11-21T10:00:00Z',
       { since: Date.UTC(2026, 10, 20), until: Date.UTC(2026, 10, 21, 10) },
@@ -138,29 +165,29 @@ describe('a query', () => {
     );
   });
 
+  it('of what is scheduled finds what is queued until later', () => {
+    const later: MailFacts = { ...FACTS, status: 'queued', sendAt: NOW + 1 };
+    const holds = (text: string, facts: MailFacts) => queryTest(parseQuery(text, NOW).query)?.(facts);
+    const others: MailFacts[] = [
+      { ...later, sendAt: NOW },
+      { ...later, sendAt: null },
+      { ...later, status: 'retrying' },
+    ];
+    expect([later, ...others].map((facts) => holds('is:Scheduled', facts))).toEqual([
+      true,
+      false,
+      false,
+      false,
+    ]);
+    expect([later, ...others].map((facts) => holds('-is:scheduled', facts))).toEqual([
+      false,
+      true,
+      true,
+      true,
+    ]);
+  });
+
   it('finds what holds, and with a minus all the rest', () => {
-    const facts: MailFacts = {
-      id: 'msg_01m7wd8qsh4008fyzq8yebgvfy',
-      keyId: 'key_a',
-      status: 'failed',
-      test: false,
-      from: 'Ann <ann@shop.example>',
-      reversePath: 'bounce@mail.example',
-      subject: 'Invoice 77',
-      messageId: '<1@shop.example>',
-      tags: ['news'],
-      box: 'worker-1',
-      metadata: () => ['order-77'],
-      recipients: () => [
-        {
-          address: 'bob@example.net',
-          relay: 'out',
-          captured: false,
-          hopId: '4F7C12',
-          reply: '250 2.0.0 Ok: queued as 4F7C12',
-        },
-      ],
-    };
     const tokens = [
       'invoice',
       'from:ann',
@@ -193,8 +220,8 @@ describe('a query', () => {
     );
     fc.assert(
       fc.property(one, (text) => {
-        const holds = queryTest(parseQuery(text).query)?.(facts);
-        const other = queryTest(parseQuery(`-${text}`).query)?.(facts);
+        const holds = queryTest(parseQuery(text).query)?.(FACTS);
+        const other = queryTest(parseQuery(`-${text}`).query)?.(FACTS);
         expect([holds, other]).toContain(true);
         expect([holds, other]).toContain(false);
       }),

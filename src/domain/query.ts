@@ -19,6 +19,14 @@ export interface MailQuery {
   readonly until: number | null;
   /** Only what the inbox captured or a test key sent, or only other mail; null for both. */
   readonly captured: boolean | null;
+  /** Only mail that waits for the time it was scheduled for, or only other mail; null for both. */
+  readonly scheduled: Scheduled | null;
+}
+
+/** Queued, and to go out after this wall time in ms; with `not`, anything else. */
+export interface Scheduled {
+  readonly after: number;
+  readonly not: boolean;
 }
 
 /** Where to look for words; `any`: in everything indexed, including the Message-ID. */
@@ -99,12 +107,13 @@ export const ANY_MAIL: MailQuery = {
   since: null,
   until: null,
   captured: null,
+  scheduled: null,
 };
 
 /**
  * Parses what was typed. Never throws: a filter that cannot be parsed becomes a note, and nothing matches, because whoever
- * acts on a result must not act on more than was meant. `now` is the wall time in ms to which times such as `7d` relate;
- * without it there are none.
+ * acts on a result must not act on more than was meant. `now` is the wall time in ms to which times such as `7d` relate,
+ * and after which mail is scheduled; without it there are none.
  */
 export function parseQuery(text: string, now: number | null = null): ParsedQuery {
   const draft = new Draft(now);
@@ -192,8 +201,7 @@ class Draft {
         this.#name(not ? 'notKeys' : 'keys', value);
         break;
       case 'is':
-        if (value.toLowerCase() === 'captured') this.#query.captured = !not;
-        else this.#refuse(`There is no is:${shown(value)}, only is:captured.`);
+        this.#is(value, not);
         break;
       case 'before':
       case 'after':
@@ -222,6 +230,13 @@ class Draft {
       this.#refuse(`There is no status ${shown(value)}: it is one of ${MESSAGE_STATUSES.join(', ')}.`);
     else if (not) this.#unwanted.add(status);
     else this.#query.statuses = union(this.#query.statuses, status);
+  }
+
+  #is(value: string, not: boolean): void {
+    const quality = value.toLowerCase();
+    if (quality === 'captured') this.#query.captured = !not;
+    else if (quality === 'scheduled' && this.#now !== null) this.#query.scheduled = { after: this.#now, not };
+    else this.#refuse(`There is no is:${shown(value)}, only is:captured and is:scheduled.`);
   }
 
   #name(field: 'relays' | 'notRelays' | 'keys' | 'notKeys', value: string): void {

@@ -74,7 +74,7 @@ describeWith(NEEDED, 'the checks of a message', () => {
     await expect.poll(focused).toBe(pathname);
   });
 
-  test('captured mail has a chip of its own', async () => {
+  test('captured and scheduled mail have chips of their own', async () => {
     await page.goto('/messages?q=hello+is:captured');
     const chip = page.getByRole('button', { name: 'Captured' });
     expect(await chip.getAttribute('aria-pressed')).toBe('true');
@@ -85,6 +85,14 @@ describeWith(NEEDED, 'the checks of a message', () => {
     await expect
       .poll(() => new URL(page.url()).searchParams.get('q'))
       .toBe('hello status:failed is:captured');
+    const sendAt = new Date(Date.now() + 3_600_000).toISOString();
+    await ci.send({ ...LETTER, subject: 'For tomorrow', text: 'Hi.', sendAt });
+    await page.goto('/messages');
+    await page.getByRole('button', { name: 'Scheduled' }).click();
+    await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('is:scheduled');
+    const row = page.getByRole('row', { name: /For tomorrow/ });
+    await row.getByText('Scheduled', { exact: true }).waitFor();
+    expect(await page.locator('[data-row]').count()).toBe(1);
   });
 
   test('say so quietly where there are none', async () => {

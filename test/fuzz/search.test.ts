@@ -28,6 +28,7 @@ const typed = {
       '2026-11-20',
       '2026-02-30T',
       'is:captured',
+      'is:scheduled',
       'relay:',
       'key:',
       'a@x.test',

@@ -211,6 +211,7 @@ interface FactsRow {
   readonly tags: string;
   readonly box: string | null;
   readonly metadata: string;
+  readonly sendAt: number | null;
 }
 
 interface RecipientRow extends Omit<RecipientFacts, 'reply'> {
@@ -265,7 +266,7 @@ const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::
 const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';
 const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
 const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
-    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box, metadata
+    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box, metadata, not_before AS "sendAt"
   FROM messages WHERE ${among('id')} ORDER BY id DESC`;
 const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured,
     provider_message_id AS "hopId", last_code AS "lastCode", last_enhanced AS "lastEnhanced", last_reply AS "lastReply"

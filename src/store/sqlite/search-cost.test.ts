@@ -27,7 +27,7 @@ function openArchive(count: number) {
   const { db, seen } = watched(inner);
   const views = createViews(db);
   const ask = (text: string, change: Partial<SearchQuery> = {}): SearchQuery => ({
-    query: parseQuery(text).query,
+    query: parseQuery(text, 0).query,
     after: null,
     before: null,
     limit: 20,
@@ -107,6 +107,7 @@ describe('the cost of a search', () => {
     'hello relay:nowhere',
     'to:@nowhere.example hello',
     'is:captured',
+    'is:scheduled',
     'tag:news nothing',
     'hello -bob',
     'hello reply:nothing',

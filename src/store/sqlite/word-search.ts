@@ -317,6 +317,7 @@ type FactsRow = [
   tags: string,
   box: string | null,
   metadata: string,
+  sendAt: number | null,
 ];
 
 type RecipientRow = [
@@ -330,7 +331,7 @@ type RecipientRow = [
 ];
 
 function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts {
-  const [id, status, keyId, test, from, reversePath, subject, messageId, tags, box, metadata] = row;
+  const [id, status, keyId, test, from, reversePath, subject, messageId, tags, box, metadata, sendAt] = row;
   return {
     id,
     status,
@@ -340,6 +341,7 @@ function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts 
     subject,
     messageId,
     box,
+    sendAt,
     recipients,
     test: test === 1,
     tags: fromJson<string[]>(tags),
@@ -350,7 +352,7 @@ function factsOf(row: FactsRow, recipients: MailFacts['recipients']): MailFacts 
 function prepareFacts(db: Driver) {
   return {
     message: db.prepare<[seq: number], FactsRow>(
-      `SELECT id, status, key_id, test, header_from, reverse_path, subject, message_id, tags, box, metadata
+      `SELECT id, status, key_id, test, header_from, reverse_path, subject, message_id, tags, box, metadata, not_before
        FROM messages WHERE seq = ?`,
     ),
     recipients: db.prepare<[seq: number], RecipientRow>(

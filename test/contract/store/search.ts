@@ -21,6 +21,7 @@ import {
   recipient,
   refTo,
   type Subject,
+  T0,
   takeLane,
 } from './fixtures.ts';
 
@@ -40,7 +41,7 @@ export function searchContract(open: OpenSubject): void {
       while ((await subject.store.index(50)).more);
     };
     const ask = (text: string, change: Partial<SearchQuery> = {}): SearchQuery => ({
-      query: parseQuery(text).query,
+      query: parseQuery(text, T0).query,
       after: null,
       before: null,
       limit: 10,
@@ -127,6 +128,9 @@ export function searchContract(open: OpenSubject): void {
       ['key:key_one key:key_two status:queued', [2, 1, 0]],
       ['is:captured', [2]],
       ['-is:captured', [1, 0]],
+      ['is:scheduled', [1]],
+      ['is:scheduled key:key_two', []],
+      ['-is:scheduled', [2, 0]],
       ['invoice nothing', []],
     ];
 
@@ -144,6 +148,7 @@ export function searchContract(open: OpenSubject): void {
           ...letter('Invoice 77'),
           metadata: { order: 'ORDER-12 b' },
           tags: ['two words'],
+          sendAt: T0 + DAY,
           deliveries: [to('bob@sub.example.net')],
         },
         {

@@ -218,7 +218,7 @@ function useKnownValues(rows: readonly FoundMessage[]): KnownValues {
       from: seen(newest.map(({ from }) => bareAddress(from))),
       after: days,
       before: days,
-      is: ['captured'],
+      is: QUALITIES,
     };
   }, [rows, relays.data, keys.data]);
 }
@@ -288,8 +288,10 @@ export function NothingFound({ onToken }: { readonly onToken: (token: string) =>
 
 const STATUSES = ['queued', 'processing', 'retrying', 'delivered', 'failed'] as const;
 
-/** What chips are pressed for: each status, and captured mail, which has a token of its own. */
-const PRESSED = [...STATUSES, 'captured'] as const;
+const QUALITIES = ['captured', 'scheduled'] as const;
+
+/** What chips are pressed for: each status, and what has a token of its own. */
+const PRESSED = [...STATUSES, ...QUALITIES] as const;
 
 /** What a search asks for, a piece at a time: statuses to press, and each other token to take away. */
 export function QueryChips({
@@ -304,15 +306,11 @@ export function QueryChips({
     .map((value) => value.toLowerCase());
   const pressed = PRESSED.filter((value) => wanted.includes(value));
   const others = readTerms(query).filter(
-    ({ token, value, not }) => token !== null && (not || !(token === 'status' || isCaptured(token, value))),
+    ({ token, value, not }) => token !== null && (not || !(token === 'status' || isPressed(token, value))),
   );
   const press = (next: readonly (typeof PRESSED)[number][]) => {
-    const statuses = withValues(
-      query,
-      'status',
-      next.filter((value) => value !== 'captured'),
-    );
-    onSearch(withValues(statuses, 'is', next.includes('captured') ? ['captured'] : []));
+    const named = (names: readonly string[]) => next.filter((value) => names.includes(value));
+    onSearch(withValues(withValues(query, 'status', named(STATUSES)), 'is', named(QUALITIES)));
   };
   return (
     <div className="mb-3 flex flex-wrap items-center gap-1.5">
@@ -339,6 +337,6 @@ export function QueryChips({
   );
 }
 
-function isCaptured(token: TokenName, value: string): boolean {
-  return token === 'is' && value.toLowerCase() === 'captured';
+function isPressed(token: TokenName, value: string): boolean {
+  return token === 'is' && QUALITIES.some((quality) => quality === value.toLowerCase());
 }

@@ -19,7 +19,7 @@ export const TOKENS = {
   reply: 'Text in the last reply about a recipient, with its codes',
   after: 'Accepted at or after a day or time (UTC), or within 7d, 2h',
   before: 'Accepted before a day or time (UTC), or longer ago than 7d, 2h',
-  is: 'captured: what the inbox took, or a test key sent',
+  is: 'captured: what the inbox took, or a test key sent; scheduled: what waits for its time',
 } as const;
 
 /** The name of a token. */
