@@ -75,6 +75,21 @@ describeWith(NEEDED, 'ten thousand messages', () => {
     for (let number = 9999; number >= 9700; number--) expect(seen).toContain(`Letter number ${number}`);
   });
 
+  test('all that match are offered where all that are shown are ticked', async () => {
+    const page = await dashboard.signedIn('/messages?q=tag:round');
+    await page.getByRole('link', { name: 'Letter number 9900' }).waitFor();
+    const bar = page.getByRole('toolbar', { name: 'Selected messages' });
+    const first = page.getByRole('checkbox', { name: 'Select', exact: false }).nth(1);
+    await first.check();
+    await bar.getByText('1 selected').waitFor();
+    expect(await bar.getByRole('button', { name: /that match/ }).count()).toBe(0);
+    await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    await bar.getByRole('button', { name: 'Select all 100 that match' }).click();
+    await bar.getByText('100 selected').waitFor();
+    await bar.getByRole('button', { name: 'Cancel sending' }).click();
+    await page.getByRole('dialog', { name: 'Cancel 100 messages?' }).waitFor();
+  });
+
   test('new ones are told of, and do not move what is looked at', async () => {
     const page = await dashboard.signedIn('/messages');
     await page.getByRole('link', { name: 'Letter number 9999' }).waitFor();

@@ -9,15 +9,21 @@ import { Progress } from '../../parts/progress.tsx';
 import { RunDialog, useRun } from '../../parts/run.tsx';
 import { Said } from '../../parts/values.tsx';
 import { refetchShown } from '../../queries.ts';
+import { AllFound, type ShownPart } from './all-found.tsx';
 
 type Act = 'retry' | 'cancel';
 
 /** What can be done to the messages that are ticked; at the foot of the window, over the list. */
 export function BulkBar({
   selected,
+  part,
+  onSelect,
   onDone,
 }: {
   readonly selected: ReadonlySet<string>;
+  /** All that is shown is ticked, and more was found. */
+  readonly part: ShownPart | null;
+  readonly onSelect: (selected: ReadonlySet<string>) => void;
   /** The selection is no longer wanted. */
   readonly onDone: () => void;
 }) {
@@ -36,6 +42,7 @@ export function BulkBar({
             <span aria-live="polite" className="px-1 font-medium">
               {formatCount(selected.size)} selected
             </span>
+            {part && <AllFound part={part} onTick={onSelect} />}
             <Button small icon={RotateCw} label="Retry now" onClick={() => begin('retry')} />
             <Button small icon={Ban} label="Cancel sending" onClick={() => begin('cancel')} />
             <Button small look="quiet" icon={X} label="Clear" onClick={onDone} />

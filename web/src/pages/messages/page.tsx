@@ -17,6 +17,7 @@ import { useCall } from '../../queries.ts';
 import { IfMay, useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
 import { curlOf } from '../message/curl.ts';
+import type { ShownPart } from './all-found.tsx';
 import { BulkBar } from './bulk-bar.tsx';
 import { MESSAGE_COLUMNS } from './columns.tsx';
 import { ExportDialog, type ExportFormat } from './export-dialog.tsx';
@@ -76,11 +77,29 @@ export function MessagesPage() {
           selection={mayAct ? { selected, onChange: setSelected } : undefined}
         />
       </Card>
-      {mayAct && <BulkBar selected={selected} onDone={() => setSelected(new Set())} />}
+      {mayAct && (
+        <BulkBar
+          selected={selected}
+          part={shownPart(list, q, selected)}
+          onSelect={setSelected}
+          onDone={() => setSelected(new Set())}
+        />
+      )}
       {format !== null && <ExportDialog query={q} format={format} onClose={() => setFormat(null)} />}
       {isComposing && <ComposeDialog onClose={() => setComposing(false)} />}
     </Page>
   );
+}
+
+/** What is shown, where all of it is ticked, nothing else is, and more was found; else null. */
+function shownPart(
+  { rows, more }: MessageList,
+  query: string,
+  selected: ReadonlySet<string>,
+): ShownPart | null {
+  const [first] = rows;
+  if (first === undefined || !more.has || selected.size !== rows.length) return null;
+  return rows.every(({ id }) => selected.has(id)) ? { query, first: first.id } : null;
 }
 
 /** Goes to the message that the search names, where there is one. The search leaves no step in the history. */

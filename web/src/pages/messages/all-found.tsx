@@ -1,0 +1,81 @@
+import { useQuery } from '@tanstack/react-query';
+import { CheckCheck } from 'lucide-react';
+import { call } from '../../api.ts';
+import { formatCount } from '../../format.ts';
+import { Button } from '../../parts/button.tsx';
+import { idAfter } from './steady-list.ts';
+
+/** Most messages that can be ticked at once. */
+export const MAX_TICKED = 10_000;
+/** Pages that are looked at: where few match among many, each may bring none. */
+const MAX_PAGES = 100;
+const PAGE_ROWS = 200;
+
+/** What a list shows of all that is found. */
+export interface ShownPart {
+  readonly query: string;
+  /** The newest message in it: what came since is not meant. */
+  readonly first: string;
+}
+
+/** Offers to tick all that is found, and not only what is shown; how many these are is counted first. */
+export function AllFound({
+  part: { query, first },
+  onTick,
+}: {
+  readonly part: ShownPart;
+  readonly onTick: (ids: ReadonlySet<string>) => void;
+}) {
+  const found = useQuery({
+    queryKey: ['all found', query, first],
+    queryFn: ({ signal }) =>
+      idsFound(
+        (before) => call('search', { query, limit: PAGE_ROWS, before }, signal),
+        idAfter(first),
+        signal,
+      ),
+    staleTime: Number.POSITIVE_INFINITY,
+    gcTime: 0,
+  });
+  if (found.data === undefined)
+    return (
+      <Button
+        small
+        label={found.isError ? 'Count all that match again' : 'Counting all that match'}
+        busy={found.isFetching}
+        onClick={() => void found.refetch()}
+      />
+    );
+  const { ids, whole } = found.data;
+  const which = whole ? 'all' : 'the newest';
+  return (
+    <Button
+      small
+      icon={CheckCheck}
+      label={`Select ${which} ${formatCount(ids.length)} that match`}
+      onClick={() => onTick(new Set(ids))}
+    />
+  );
+}
+
+/** The ids of all that a search finds, a page at a time; bounded, `whole` says whether these are all of them. */
+export async function idsFound(
+  ask: (before: string | null) => Promise<{
+    readonly messages: readonly { readonly id: string }[];
+    readonly next: string | null;
+  }>,
+  from: string | null,
+  signal: AbortSignal,
+): Promise<{ readonly ids: readonly string[]; readonly whole: boolean }> {
+  const ids: string[] = [];
+  let before = from;
+  for (let pages = 0; pages < MAX_PAGES; pages++) {
+    signal.throwIfAborted();
+    const { messages, next } = await ask(before);
+    ids.push(...messages.map(({ id }) => id));
+    if (ids.length > MAX_TICKED) break;
+    if (next === null) return { ids, whole: true };
+    before = next;
+  }
+  return { ids: ids.slice(0, MAX_TICKED), whole: false };
+}
