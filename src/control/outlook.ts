@@ -119,7 +119,7 @@ function serverOf({ running }: WayDeps): Obstacle | null {
 }
 
 function because(what: string, command: string | null, until: number | null = null): Obstacle {
-  return { what, until: until === null ? null : formatTimestamp(until), command };
+  return { what, until: until === null ? null : formatTimestamp(until), command, resting: null };
 }
 
 /** What keeps mail to an address from using a relay, including holds of these kinds; null if nothing does. */
@@ -147,11 +147,14 @@ function obstacleOf(
         ? because(`the password of ${name} cannot be read`, 'waybill doctor')
         : because(`${name} is disabled`, `waybill relays enable ${name}`);
     case 'resting':
-      return because(
-        `${lane} is resting after failures`,
-        `waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`,
-        figures?.restsUntil,
-      );
+      return {
+        ...because(
+          `${lane} is resting after failures`,
+          `waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`,
+          figures?.restsUntil,
+        ),
+        resting: name,
+      };
     case 'spent':
       return (
         warmUpWait(relay, config, clock.wall()) ??

@@ -12,7 +12,7 @@ import type { CountRange, Figures, LaneDepth } from '../store/views.ts';
 import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
 import { foundMessages } from './found-mail.ts';
-import { laneState, untriedRelays } from './queue.ts';
+import { laneState, restOf, untriedRelays } from './queue.ts';
 
 const MINUTE_MS = 60_000;
 const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
@@ -133,17 +133,20 @@ function relaysOf(
     const relay = lane.split('/', 1)[0] ?? lane;
     waiting.set(relay, (waiting.get(relay) ?? 0) + count);
   }
-  const worked = new Map(queue.lanes().map((lane) => [lane.lane, lane]));
+  const all = queue.lanes();
+  const worked = new Map(all.map((lane) => [lane.lane, lane]));
   return config.relays.map((relay) => {
     const { name, type } = relay;
     const known = health?.relays.find((one) => one.name === name);
     const lane = worked.get(name);
     const breaker = { state: known?.state ?? lane?.state ?? 'closed', spent: lane?.spent ?? false };
     const today = figures.relays[name];
+    const state = laneState(name, breaker, { relay, holds, untried });
     return {
       name,
       type,
-      state: laneState(name, breaker, { relay, holds, untried }),
+      state,
+      rest: restOf(name, state, all),
       inFlight: known?.inflight ?? lane?.inFlight ?? 0,
       waiting: waiting.get(name) ?? 0,
       deliveredToday: today?.delivered ?? 0,

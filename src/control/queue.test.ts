@@ -199,6 +199,7 @@ describe('the queue', () => {
       relay: 'direct',
       state: 'untried',
       restsUntil: null,
+      restsSince: null,
       waiting: 2,
       processing: 0,
       inFlight: 0,
@@ -229,19 +230,21 @@ describe('the queue', () => {
       lastReply,
       state: 'open',
       restsUntil: T0 + 5_000,
+      restsSince: T0 - 60_000,
       held: null,
       concurrency: 7,
       spent: false,
     };
-    const idle = { inFlight: 0, inHand: 0, perMinute: 0, state: 'closed', restsUntil: null } as const;
-    figures = [{ ...lane, state: 'closed', restsUntil: null, spent: true }];
+    const closed = { ...lane, state: 'closed', restsUntil: null, restsSince: null } as const;
+    figures = [{ ...closed, spent: true }];
     expect((await queue.queue({ relay: 'direct' })).lanes[0]?.state).toBe('spent');
-    figures = [lane, { ...lane, ...idle, lane: 'direct/idle.example' }];
+    figures = [lane, { ...closed, lane: 'direct/idle.example', inFlight: 0, inHand: 0, perMinute: 0 }];
     const [row, ...others] = (await queue.queue({ relay: 'direct' })).lanes;
     expect(others).toEqual([]);
     expect(row).toMatchObject({
       state: 'resting',
       restsUntil: '2026-11-20T12:00:35.000Z',
+      restsSince: '2026-11-20T11:59:30.000Z',
       inFlight: 1,
       concurrency: 7,
       perMinute: 30,
@@ -253,15 +256,10 @@ describe('the queue', () => {
 describe('a hold', () => {
   test('is on a relay with all its lanes, or on one lane, until it is let go', async () => {
     await accept({ deliveries: [direct('a@example.com'), to('c@example.net')] });
-    expect(await queue.hold({ target: 'out', kind: 'pause' })).toEqual({
-      target: 'out',
-      kind: 'pause',
-      changed: true,
-      waiting: 1,
-      processing: 0,
-    });
+    const pause = { target: 'out', kind: 'pause' } as const;
+    expect(await queue.hold(pause)).toEqual({ ...pause, changed: true, waiting: 1, processing: 0 });
     expect(loaded.holds).toEqual(new Map([['out', 'pause']]));
-    expect(await queue.hold({ target: 'out', kind: 'pause' })).toMatchObject({ changed: false });
+    expect(await queue.hold(pause)).toMatchObject({ changed: false });
     await queue.hold({ target: 'direct', kind: 'drain' });
     await queue.hold({ target: 'direct/Example.COM', kind: 'pause' });
     expect(await lanesNow()).toEqual([

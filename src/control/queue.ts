@@ -2,10 +2,11 @@ import type { Loaded } from '../config/load.ts';
 import { parseDomain } from '../domain/domain-name.ts';
 import { type HoldKind, type LaneState, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
-import type { LaneFigures } from '../engine/contract.ts';
+import type { LaneFigures, LaneReply } from '../engine/contract.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { HoldView, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
+import type { RestView } from '../operations/relays.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { dayOf, KEEP_DAYS } from '../store/counting.ts';
 import type { JournalEntry } from '../store/journal.ts';
@@ -111,30 +112,54 @@ interface LaneSurroundings {
 
 function laneRow(lane: string, facts: LaneFacts, around: LaneSurroundings): QueueLane {
   const { depth, figures } = facts;
-  const reply = figures?.lastReply ?? null;
-  const restsUntil = figures?.restsUntil ?? null;
   const dueAt = depth?.oldestDueAt ?? null;
   const state = laneState(lane, figures, around);
   return {
     lane,
     relay: relayOfLane(lane),
     state,
-    restsUntil: state === 'resting' && restsUntil !== null ? formatTimestamp(restsUntil) : null,
+    restsUntil: state === 'resting' ? timeOf(figures?.restsUntil) : null,
+    restsSince: isIll(state) ? timeOf(figures?.restsSince) : null,
     waiting: depth?.waiting ?? 0,
     processing: depth?.processing ?? 0,
     inFlight: figures?.inFlight ?? 0,
     concurrency: figures?.concurrency ?? null,
     oldestSeconds: dueAt === null ? null : Math.max(0, Math.floor((around.now - dueAt) / 1000)),
     perMinute: figures?.perMinute ?? 0,
-    lastReply:
-      reply === null
-        ? null
-        : {
-            code: reply.code,
-            enhancedCode: reply.enhanced,
-            reply: reply.text,
-            at: formatTimestamp(reply.at),
-          },
+    lastReply: replyView(figures?.lastReply ?? null),
+  };
+}
+
+function timeOf(wall: number | null | undefined): string | null {
+  return wall == null ? null : formatTimestamp(wall);
+}
+
+function replyView(reply: LaneReply | null): QueueLane['lastReply'] {
+  if (reply === null) return null;
+  const { code, enhanced, text, at } = reply;
+  return { code, enhancedCode: enhanced, reply: text, at: formatTimestamp(at) };
+}
+
+function isIll(state: LaneState): boolean {
+  return state === 'resting' || state === 'probing';
+}
+
+/**
+ * Why a relay in this state rests, by its lanes on all nodes; null if it does not. Of several lanes, the one whose hop
+ * has been unhealthy longest tells.
+ */
+export function restOf(relay: string, state: LaneState, figures: readonly LaneFigures[]): RestView | null {
+  if (!isIll(state)) return null;
+  const [lane] = figures
+    .filter((one) => one.relay === relay && one.state !== 'closed')
+    .toSorted(
+      (a, b) => (a.restsSince ?? Number.POSITIVE_INFINITY) - (b.restsSince ?? Number.POSITIVE_INFINITY),
+    );
+  return {
+    cause: lane?.restCause ?? null,
+    reply: replyView(lane?.lastReply ?? null),
+    since: timeOf(lane?.restsSince),
+    until: timeOf(lane?.restsUntil),
   };
 }
 

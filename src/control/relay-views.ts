@@ -6,7 +6,7 @@ import { OperationError } from '../operations/call.ts';
 import type { RelayView, WarmUpView } from '../operations/relays.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
-import { laneState, untriedRelays } from './queue.ts';
+import { laneState, restOf, untriedRelays } from './queue.ts';
 
 /** Most lanes with mail to examine. */
 const MAX_LANES = 100_000;
@@ -29,32 +29,30 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
     deps.views.quotaUsed(day),
     untriedRelays(config.relays, figures, deps),
   ]);
-  return config.relays.map((relay) => ({
-    name: relay.name,
-    type: relay.type,
-    origin: relay.origin,
-    host: relay.smtp?.host ?? null,
-    port: relay.smtp?.port ?? relay.mx?.port ?? null,
-    tls: relay.smtp?.tls ?? relay.mx?.tls ?? null,
-    verify: relay.smtp?.verify ?? null,
-    username: relay.smtp?.username ?? null,
-    endpoint: relay.provider?.endpoint ?? null,
-    isDefault: relay.name === config.delivery.defaultRelay,
-    disabled: relay.disabled,
+  return config.relays.map((relay) => {
     // Each lane of an mx relay rests by itself: the queue shows those.
-    state: laneState(
-      relay.name,
-      {
-        state: 'closed',
-        ...figures.find(({ lane }) => lane === relay.name),
-        spent: spentAllowance(relay, day, used) !== null,
-      },
-      { relay, holds, untried },
-    ),
-    credentialsUnreadable: config.unreadableRelays.includes(relay.name),
-    ...depthOf(relay.name, depths),
-    ...quotaOf(relay, config, now, used),
-  }));
+    const own = figures.find(({ lane }) => lane === relay.name);
+    const spent = spentAllowance(relay, day, used) !== null;
+    const state = laneState(relay.name, { state: 'closed', ...own, spent }, { relay, holds, untried });
+    return {
+      name: relay.name,
+      type: relay.type,
+      origin: relay.origin,
+      host: relay.smtp?.host ?? null,
+      port: relay.smtp?.port ?? relay.mx?.port ?? null,
+      tls: relay.smtp?.tls ?? relay.mx?.tls ?? null,
+      verify: relay.smtp?.verify ?? null,
+      username: relay.smtp?.username ?? null,
+      endpoint: relay.provider?.endpoint ?? null,
+      isDefault: relay.name === config.delivery.defaultRelay,
+      disabled: relay.disabled,
+      state,
+      rest: restOf(relay.name, state, figures),
+      credentialsUnreadable: config.unreadableRelays.includes(relay.name),
+      ...depthOf(relay.name, depths),
+      ...quotaOf(relay, config, now, used),
+    };
+  });
 }
 
 function quotaOf(

@@ -13,7 +13,7 @@ import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
-import { untriedRelays } from './queue.ts';
+import { restOf, untriedRelays } from './queue.ts';
 
 let stores: SqliteStores;
 beforeEach(() => {
@@ -32,6 +32,7 @@ const LANE: LaneFigures = {
   lastReply: null,
   state: 'closed',
   restsUntil: null,
+  restsSince: null,
   restCause: null,
   spent: false,
   held: null,
@@ -86,4 +87,40 @@ describe('it was tried', () => {
     await attempt(stores.store, refTo(record.id, lease), [DELIVERED], at());
     expect(await untried([])).toEqual([]);
   });
+});
+
+test('a relay that rests, or is probed, tells why by the lane whose hop was ill first', () => {
+  const lane: LaneFigures = {
+    lane: 'direct/a.example',
+    relay: 'direct',
+    inFlight: 0,
+    concurrency: 1,
+    inHand: 0,
+    perMinute: 0,
+    lastReply: { code: null, enhanced: '4.4.1', text: 'Connection refused', at: T0 },
+    state: 'open',
+    restsUntil: T0 + 5_000,
+    restsSince: T0 - 60_000,
+    restCause: 'connect_refused',
+    spent: false,
+    held: null,
+  };
+  const later = { ...lane, lane: 'direct/b.example', restsSince: T0, restCause: 'connect_timeout' };
+  const well = { ...lane, lane: 'direct/c.example', state: 'closed', restsSince: null } as const;
+  const others = [well, later, { ...lane, relay: 'out', lane: 'out', restsSince: T0 - 90_000 }];
+  for (const state of ['resting', 'probing'] as const)
+    expect(restOf('direct', state, [...others, lane])).toEqual({
+      cause: 'connect_refused',
+      reply: {
+        code: null,
+        enhancedCode: '4.4.1',
+        reply: 'Connection refused',
+        at: '2026-11-20T12:00:30.000Z',
+      },
+      since: '2026-11-20T11:59:30.000Z',
+      until: '2026-11-20T12:00:35.000Z',
+    });
+  expect(restOf('direct', 'resting', [well])).toEqual({ cause: null, reply: null, since: null, until: null });
+  for (const state of ['ready', 'paused', 'disabled'] as const)
+    expect(restOf('direct', state, [lane])).toBeNull();
 });

@@ -200,6 +200,8 @@ export interface LaneFigures {
   readonly state: 'closed' | 'open' | 'half_open';
   /** Wall ms until which an open lane rests; null unless it is open. */
   readonly restsUntil: number | null;
+  /** Wall ms since when the hop has been unhealthy: it rests, or is being tested; null while it is healthy. */
+  readonly restsSince: number | null;
   /** Why it rests, or may still be unhealthy, in short: `auth_failed 535 5.7.8`; null while the hop is healthy. */
   readonly restCause: string | null;
   /** Its relay's quota for today (UTC) is used up, except for the part reserved for high priority. */

@@ -300,6 +300,7 @@ function figuresOf(lane: Lane, relays: Relays, mono: number, wall: number): Lane
     lastReply: lane.lastReply,
     state: lane.breakerState(mono),
     restsUntil: rests === null ? null : wall + rests - mono,
+    restsSince: lane.breaker.failures === 0 ? null : lane.illSince,
     restCause: lane.restCause,
     spent: (relay?.left ?? 1) < 1,
     held: relays.holdOf(lane.name),

@@ -131,6 +131,7 @@ export class Hops {
     if (now + restMs <= before) return;
     lane.restUntil(now + restMs);
     lane.restReply = reply;
+    lane.illSince ??= clock.wall();
     this.#claims.rest(lane, now + restMs);
     events.emit({ type: 'lane_paused', lane: lane.name, pauseMs: restMs, reply, again: before > now });
     fellIll(lane.name);
@@ -144,6 +145,7 @@ export class Hops {
     const pauseMs = take();
     if (pauseMs > 0) {
       lane.restReply = reply;
+      lane.illSince ??= clock.wall();
       this.#claims.rest(lane, now + pauseMs);
       const again = before !== 'closed';
       events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, reply, again });
@@ -155,6 +157,7 @@ export class Hops {
     if (lane.name === relayOfLane(lane.name)) this.#tell(lane.name, before, after, pauseMs, reply);
     if (after === 'closed' && before !== 'closed') {
       lane.restReply = null;
+      lane.illSince = null;
       events.emit({ type: 'lane_resumed', lane: lane.name });
       this.#claims.stir(lane);
       gotWell();

@@ -20,6 +20,7 @@ interface Known {
   readonly provider: MailboxProvider | null;
   readonly breaker: Breaker;
   readonly restReply: Reply | null;
+  readonly illSince: number | null;
 }
 
 /** The fields of a relay that are used here. */
@@ -51,6 +52,7 @@ export class KnownHops {
     lane.window = known?.window ?? null;
     lane.breaker = known?.breaker ?? CLOSED;
     lane.restReply = known?.restReply ?? null;
+    lane.illSince = known?.illSince ?? null;
     if (relay === undefined || relay.relay.mx === null) return;
     const { presets } = relay.relay.mx;
     this.#relays.provided(
@@ -78,10 +80,10 @@ export class KnownHops {
   }
 
   /** A lane is released: what is known of its hop is remembered for the next mail to it. */
-  remember({ name, window, provider, breaker, restReply }: Lane): void {
+  remember({ name, window, provider, breaker, restReply, illSince }: Lane): void {
     this.#remembered.delete(name);
     if (window === null && provider === null && breaker.failures === 0) return;
-    this.#remembered.set(name, { window, provider, breaker, restReply });
+    this.#remembered.set(name, { window, provider, breaker, restReply, illSince });
   }
 
   /** Forgets what was known of a lane's hop. */

@@ -126,6 +126,8 @@ export class Lane {
    * hop.
    */
   restReply: Reply | null = null;
+  /** Since when its hop has been unhealthy (wall ms): it rests, or is being tested. Null while it is healthy. */
+  illSince: number | null = null;
   /** How many attempts at once the hop has proved to sustain; null for the full limit. */
   window: Window | null = null;
   /** What its hop recently said about recipients. */
@@ -300,6 +302,7 @@ export class Lane {
   forgetHop(): void {
     this.breaker = CLOSED;
     this.restReply = null;
+    this.illSince = null;
     this.window = null;
     this.recipients = NO_RECIPIENTS;
     this.isKnown = false;

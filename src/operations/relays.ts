@@ -33,6 +33,7 @@ const relayView = () =>
     disabled: z.boolean(),
     /** What an operator wants of it, and how its next hop does; of type `mx`, all lanes together. */
     state: z.enum(LANE_STATES),
+    rest: restView().nullable(),
     /** Its stored password or secret cannot be read with the present key. */
     credentialsUnreadable: z.boolean(),
     /** Recipients waiting and being attempted. */
@@ -46,6 +47,29 @@ const relayView = () =>
     /** How many of them were handed over or are under way; null where nobody counts. */
     usedToday: z.number().nullable(),
   });
+
+/** Why a relay rests, or is being probed; null for one that does not. */
+export const restView = () =>
+  z.strictObject({
+    /** In short, such as `auth_failed 535 5.7.8`; null where that is not known. */
+    cause: z.string().nullable(),
+    /** What its next hop said last; written by a stranger. */
+    reply: z
+      .strictObject({
+        code: z.number().nullable(),
+        enhancedCode: z.string().nullable(),
+        reply: z.string(),
+        at: z.string(),
+      })
+      .nullable(),
+    /** Since when its next hop has failed. */
+    since: z.string().nullable(),
+    /** When it is tried again; null while single attempts test it. */
+    until: z.string().nullable(),
+  });
+
+/** See {@link restView}. */
+export type RestView = Shown<typeof restView>;
 
 /** A relay without its secret. */
 export type RelayView = Shown<typeof relayView>;

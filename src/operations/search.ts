@@ -9,6 +9,7 @@ import {
   READ,
   type Shown,
 } from './operation.ts';
+import { restView } from './relays.ts';
 
 /** New messages are counted up to here. */
 export const MAX_NEW = 100;
@@ -107,6 +108,8 @@ const obstacle = () =>
     until: z.string().nullable(),
     /** The line that cures it or tells more; null where another obstacle has it. */
     command: z.string().nullable(),
+    /** The relay that rests; null for any other obstacle. */
+    resting: z.string().nullable(),
   });
 
 /** Something that keeps mail from going. */
@@ -228,6 +231,7 @@ const overviewRelay = () =>
     name: z.string(),
     type: z.string(),
     state: z.string(),
+    rest: restView().nullable(),
     inFlight: z.number(),
     waiting: z.number(),
     deliveredToday: z.number(),

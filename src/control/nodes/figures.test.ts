@@ -33,6 +33,7 @@ const LANE: LaneFigures = {
   lastReply: null,
   state: 'closed',
   restsUntil: null,
+  restsSince: null,
   spent: false,
   restCause: null,
   held: null,
@@ -77,14 +78,14 @@ test('of a lane that goes from one node to another, what is under way is added u
 });
 
 test('a lane rests if it rests anywhere', () => {
-  const resting = { ...LANE, inHand: 0, state: 'open', restsUntil: 77 } as const;
+  const resting = { ...LANE, inHand: 0, state: 'open', restsUntil: 77, restsSince: 70 } as const;
   expect(lanesOfAll([LANE], [{ ...NOTHING, lanes: [resting] }])).toMatchObject([
-    { inHand: 2, state: 'open', restsUntil: 77 },
+    { inHand: 2, state: 'open', restsUntil: 77, restsSince: 70 },
   ]);
 });
 
 test('one lane is looked up on all nodes, and is what the list of all says of it', () => {
-  const resting = { ...LANE, inHand: 0, state: 'open', restsUntil: 77 } as const;
+  const resting = { ...LANE, inHand: 0, state: 'open', restsUntil: 77, restsSince: 70 } as const;
   const other = { ...LANE, lane: 'mx/example.org', relay: 'mx' };
   const own = { lanes: () => [LANE], lane: (name: string) => (name === LANE.lane ? LANE : null) };
   const queue = queueOfAll(own, () => [{ ...NOTHING, lanes: [other, resting] }]);

@@ -73,6 +73,7 @@ function together(a: LaneFigures, b: LaneFigures): LaneFigures {
     lastReply: (a.lastReply?.at ?? 0) >= (b.lastReply?.at ?? 0) ? a.lastReply : b.lastReply,
     state: ill.state,
     restsUntil: ill.restsUntil,
+    restsSince: ill.restsSince,
     restCause: ill.restCause,
     spent: a.spent || b.spent,
     held: a.held ?? b.held,

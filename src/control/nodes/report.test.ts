@@ -26,6 +26,7 @@ function lane(name: string, figures: Partial<LaneFigures> = {}): LaneFigures {
     lastReply: null,
     state: 'closed',
     restsUntil: null,
+    restsSince: null,
     spent: false,
     held: null,
     restCause: null,

@@ -125,6 +125,7 @@ const lane = z
       .nullable(),
     state,
     restsUntil: z.number().nullable(),
+    restsSince: z.number().nullable().default(null),
     spent: z.boolean(),
     restCause: z.string().nullable().default(null),
   })

@@ -20,6 +20,7 @@ const laneSchema = z.object({
   relay: z.string(),
   state: z.enum(LANE_STATES).describe('`untried`: its relay was added, but never tried; `resting`: its next hop failed, and delivery pauses; `probing`: single attempts test it; `spent`: its relay has used up its allowance for today (UTC).'),
   restsUntil: time.nullable().describe('Null unless it rests.'),
+  restsSince: time.nullable().describe('Since when its next hop has failed; null unless it rests, or is being probed.'),
   waiting: count.describe('Recipients.'),
   processing: count.describe('Leased recipients: in an attempt, about to be, or being recorded.'),
   inFlight: count.describe('Attempts under way, on all running nodes.'),

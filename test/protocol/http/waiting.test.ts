@@ -40,6 +40,7 @@ const LANE: LaneFigures = {
   lastReply: null,
   state: 'closed',
   restsUntil: null,
+  restsSince: null,
   restCause: null,
   spent: false,
   held: null,

@@ -221,7 +221,11 @@ export function Banner({
         {title !== undefined && <div className="font-semibold">{title}</div>}
         {children !== undefined && <div className="break-words">{children}</div>}
       </div>
-      {actions !== undefined && <div className="flex flex-wrap gap-2">{actions}</div>}
+      {actions !== undefined && (
+        <div className="flex flex-wrap gap-2 max-sm:w-full max-sm:pl-[calc(18px+--spacing(3))]">
+          {actions}
+        </div>
+      )}
     </div>
   );
 }
@@ -238,14 +242,16 @@ export function Notice({
 }) {
   const [Icon, sign, , stripe] = LEVELS[level];
   return (
-    <li className="relative flex items-center gap-3 py-2 pr-2.5 pl-4">
+    <li className="relative flex flex-wrap items-center gap-x-3 gap-y-1 py-2 pr-2.5 pl-4">
       <span aria-hidden className={classNames('absolute inset-y-0 left-0 w-[3px]', stripe)} />
       <Icon aria-hidden size={16} className={classNames('shrink-0', sign)} />
-      <div className="min-w-0 flex-1 py-0.5 break-words">
+      <div className="min-w-0 flex-1 basis-52 py-0.5 break-words">
         <span className="sr-only">{level}: </span>
         {children}
       </div>
-      {actions}
+      {actions && (
+        <div className="empty:hidden max-sm:w-full max-sm:pl-[calc(16px+--spacing(3))]">{actions}</div>
+      )}
     </li>
   );
 }

@@ -173,6 +173,7 @@ const LANE = {
   relay: 'inbox',
   state: 'ready',
   restsUntil: null,
+  restsSince: null,
   waiting: 3,
   processing: 1,
   inFlight: 1,

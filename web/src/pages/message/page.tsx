@@ -1,7 +1,7 @@
 import { useQueryClient } from '@tanstack/react-query';
 import { Link, useNavigate, useParams } from '@tanstack/react-router';
 import { ArrowDown } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { type ComponentProps, useCallback, useEffect, useMemo, useState } from 'react';
 import type { Hint } from '../../../../src/dashboard/contract.ts';
 import { plural } from '../../format.ts';
 import { useHints } from '../../live.ts';
@@ -11,6 +11,7 @@ import { Card, Page } from '../../parts/page.tsx';
 import { Banner, Bars, EmptyState, Fetched } from '../../parts/states.tsx';
 import { DueAt, plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
+import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 import { MessageActions } from './actions.tsx';
 import { MessageContents } from './contents.tsx';
 import { ToldByOthers } from './evidence.tsx';
@@ -169,7 +170,22 @@ const MAX_SHOWN = 5;
 export function Waiting({ story }: { readonly story: Story }) {
   const all = story.ways.flatMap(({ waits }) => waits);
   const obstacles = [...new Map(all.map((one) => [JSON.stringify(one), one]))];
-  if (obstacles.length === 0) return null;
+  const { open, dialog } = useRestDialog();
+  return (
+    <>
+      {obstacles.length > 0 && <Obstacles of={obstacles} open={open} />}
+      {dialog}
+    </>
+  );
+}
+
+function Obstacles({
+  of,
+  open,
+}: {
+  readonly of: readonly (readonly [key: string, Story['ways'][number]['waits'][number]])[];
+  readonly open: ComponentProps<typeof RestActs>['open'];
+}) {
   return (
     <Banner
       level="warning"
@@ -177,7 +193,7 @@ export function Waiting({ story }: { readonly story: Story }) {
       actions={<ButtonLink small label="Queue" to="/queue" />}
     >
       <ul className="space-y-1">
-        {obstacles.slice(0, MAX_SHOWN).map(([key, { what, until, command }]) => (
+        {of.slice(0, MAX_SHOWN).map(([key, { what, until, command, resting }]) => (
           <li key={key}>
             <Said text={what} lines="several" />
             {until !== null && (
@@ -186,16 +202,32 @@ export function Waiting({ story }: { readonly story: Story }) {
                 <Time at={until} exact ahead />
               </>
             )}
-            {command !== null && (
+            {resting !== null && <RestOf relay={resting} open={open} />}
+            {resting === null && command !== null && (
               <div className="text-sm">
                 On the server: <code className="font-mono break-words select-all">{command}</code>
               </div>
             )}
           </li>
         ))}
-        {obstacles.length > MAX_SHOWN && <li>and {obstacles.length - MAX_SHOWN} other things</li>}
+        {of.length > MAX_SHOWN && <li>and {of.length - MAX_SHOWN} other things</li>}
       </ul>
     </Banner>
+  );
+}
+
+/** Why the relay that it waits for rests, and what can be done about that. */
+function RestOf({ relay, open }: ComponentProps<typeof RestActs>) {
+  const found = useCall('relay', { name: relay }, { topics: ['relays', 'queue'] });
+  return (
+    <div className="mt-1 space-y-2">
+      {found.data?.rest && (
+        <p>
+          <RestWords rest={found.data.rest} waiting={found.data.waiting} />
+        </p>
+      )}
+      <RestActs relay={relay} open={open} />
+    </div>
   );
 }
 

@@ -10,21 +10,35 @@ import { type RowTarget, SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
+import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 
 type Shown = ResultOf<'overview'>['banners'][number];
+type Relay = ResultOf<'overview'>['relays'][number];
 type Denied = ResultOf<'denials'>[number];
 
 const AllowDialog = lazy(steadily(() => import('./allow-dialog.tsx')));
 
 /** Refused sources that are shown; the page of the listener has all. */
 const DENIALS_SHOWN = 3;
+/** Resting relays that are shown; the page of relays has all. */
+const RESTING_SHOWN = 3;
 
-/** What someone should know now, the worst first; and who was refused and could be allowed. */
-export function Banners({ banners }: { readonly banners: readonly Shown[] }) {
+/** What someone should know now, the worst first; which relays rest, and who was refused and could be allowed. */
+export function Banners({
+  banners,
+  relays,
+}: {
+  readonly banners: readonly Shown[];
+  readonly relays: readonly Relay[];
+}) {
+  const resting = relays.filter(({ rest }) => rest !== null);
+  const isResting = resting.length > 0;
   const sorted = useMemo(() => {
     const ranks = { critical: 0, warning: 1, info: 2 };
-    return [...banners].sort((one, other) => ranks[one.level] - ranks[other.level]);
-  }, [banners]);
+    // Each relay that rests says more by itself.
+    const others = banners.filter(({ code }) => !isResting || code !== 'relays');
+    return others.sort((one, other) => ranks[one.level] - ranks[other.level]);
+  }, [banners, isResting]);
   return (
     <ul
       aria-label="What you should know"
@@ -42,8 +56,38 @@ export function Banners({ banners }: { readonly banners: readonly Shown[] }) {
           </Notice>
         );
       })}
+      <Resting relays={resting} />
       <Denials />
     </ul>
+  );
+}
+
+function Resting({ relays }: { readonly relays: readonly Relay[] }) {
+  const { open, dialog } = useRestDialog();
+  const others = relays.length - RESTING_SHOWN;
+  return (
+    <>
+      {relays.slice(0, RESTING_SHOWN).map(
+        ({ name, state, rest, waiting }) =>
+          rest && (
+            <Notice key={name} level="warning" actions={<RestActs relay={name} open={open} />}>
+              <Link to="/relays/$name" params={{ name }} className="link font-mono text-sm font-semibold">
+                {name}
+              </Link>{' '}
+              {state === 'resting'
+                ? 'rests, because its next hop fails:'
+                : 'is being tested after it failed:'}
+              <RestWords rest={rest} waiting={waiting} />
+            </Notice>
+          ),
+      )}
+      {others > 0 && (
+        <Notice level="warning" actions={<ButtonLink small label="Relays" to="/relays" />}>
+          {plural(others, 'more relay rests', 'more relays rest')}.
+        </Notice>
+      )}
+      {dialog}
+    </>
   );
 }
 

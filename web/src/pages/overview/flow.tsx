@@ -6,7 +6,8 @@ import { formatCount, formatDuration } from '../../format.ts';
 import { classNames, FILLS } from '../../parts/class-names.ts';
 import { type Column, column, countColumn, DataTable, statusColumn } from '../../parts/data-table.tsx';
 import { EmptyState } from '../../parts/states.tsx';
-import { Bytes } from '../../parts/values.tsx';
+import { Bytes, Said } from '../../parts/values.tsx';
+import { restReply } from '../relays/rest.tsx';
 import { FATES } from './fates.ts';
 
 /** Due for so long, mail is late: as the check of health has it. */
@@ -124,10 +125,11 @@ type Relay = View['relays'][number];
 const COLUMNS: readonly Column<Relay>[] = [
   {
     header: 'Relay',
-    cell: ({ name, type }) => (
+    cell: ({ name, type, rest }) => (
       <>
         <span className="font-medium">{name}</span>{' '}
         <span className="text-soft">{type === name ? '' : type}</span>
+        {rest && <Said text={restReply(rest)} className="text-xs text-failed" />}
       </>
     ),
     sort: ({ name }) => name,

@@ -29,7 +29,7 @@ export function OverviewPage() {
       <Fetched query={overview} lines={8}>
         {(view) => (
           <div className="space-y-4">
-            <Banners banners={view.banners} />
+            <Banners banners={view.banners} relays={view.relays} />
             {view.empty && <Welcome />}
             <Flow view={view} />
             <Today view={view} />

@@ -6,6 +6,7 @@ import {
   type LucideIcon,
   Pause,
   Play,
+  PlugZap,
   RotateCw,
   Search,
   Split,
@@ -67,9 +68,14 @@ const COLUMNS: readonly Column<Lane>[] = [
     width: '7.5rem',
     card: 'aside',
     sort: ({ state }) => state,
-    cell: ({ state, restsUntil }) => (
+    cell: ({ state, restsUntil, restsSince }) => (
       <span className="block">
         <StatusBadge status={state} />
+        {restsSince !== null && (
+          <span className="block text-xs text-soft">
+            began <Time at={restsSince} />
+          </span>
+        )}
         {restsUntil !== null && <Until at={restsUntil} />}
       </span>
     ),
@@ -205,6 +211,7 @@ function LaneMenu({ lane: { lane, relay, state }, onAct }: Props & { readonly la
         <MenuItem key={label} icon={icon} danger={icon === Ban} label={label} onSelect={run} />
       ))}
       <MenuLine />
+      <MenuLink icon={PlugZap} label="Test its relay" to="/relays/$name" params={{ name: relay }} />
       <MenuLink icon={Search} label="Find its messages" to="/messages" search={{ q: `relay:${relay}` }} />
     </>
   );

@@ -16,6 +16,7 @@ import { Duration } from '../../parts/values.tsx';
 import { useMay } from '../../session.tsx';
 import { RelayQuota, typeTitle, whereTo } from '../relays/relay-card.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
+import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 import { HookCard } from './hook-card.tsx';
 
 /** A relay with its definition. */
@@ -64,8 +65,23 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
 }
 
 function Warnings({ relay }: { readonly relay: RelayDetail }) {
+  const { open, dialog } = useRestDialog();
   return (
     <>
+      {dialog}
+      {relay.rest && (
+        <Banner
+          level="critical"
+          title={
+            relay.state === 'resting'
+              ? 'It rests, because its next hop fails'
+              : 'Its next hop is being tested'
+          }
+          actions={<RestActs relay={relay.name} open={open} />}
+        >
+          <RestWords rest={relay.rest} waiting={relay.waiting} />
+        </Banner>
+      )}
       {relay.credentialsUnreadable && (
         <Banner level="critical" title="Its secret cannot be read">
           The key that encrypts secrets is not the one with which it was stored. Put that key back, or edit

@@ -5,11 +5,12 @@ import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Progress } from '../../parts/progress.tsx';
 import { RelayMenu, type RelayView } from './relay-menu.tsx';
+import { RestActs, RestWords, useRestDialog } from './rest.tsx';
 
 /** A relay at a glance. */
 export function RelayCard({ relay }: { readonly relay: RelayView }) {
-  const { name, type, state, isDefault, disabled, origin, waiting, processing, credentialsUnreadable } =
-    relay;
+  const { name, type, state, rest, isDefault, disabled, origin, waiting, processing } = relay;
+  const { open, dialog } = useRestDialog();
   return (
     <li
       className={classNames(
@@ -41,7 +42,7 @@ export function RelayCard({ relay }: { readonly relay: RelayView }) {
       <div className="flex flex-wrap gap-1.5 px-4">
         <StatusBadge status={state} />
         {isDefault && <Badge tone="accent">Default</Badge>}
-        {credentialsUnreadable && <Badge tone="bad">Secret unreadable</Badge>}
+        {relay.credentialsUnreadable && <Badge tone="bad">Secret unreadable</Badge>}
         {origin === 'file' && (
           <Badge title="Declared in the configuration file, and changed there">
             <Lock aria-hidden size={11} /> From the file
@@ -51,13 +52,22 @@ export function RelayCard({ relay }: { readonly relay: RelayView }) {
       <p className="mt-2 min-h-5 truncate px-4 text-sm text-soft" title={whereTo(relay)}>
         {whereTo(relay)}
       </p>
-      <div className="mt-3 flex-1 px-4">
+      <div className="mt-3 flex-1 space-y-3 px-4">
+        {rest && (
+          <div className="space-y-2 rounded-md border border-failed/30 bg-failed-soft p-3">
+            <p>
+              <RestWords rest={rest} waiting={waiting} />
+            </p>
+            <RestActs relay={name} open={open} />
+          </div>
+        )}
         <RelayQuota relay={relay} />
       </div>
       <dl className="mt-3 grid grid-cols-2 divide-x divide-line border-t border-line">
         <Figure label="Waiting" value={waiting} />
         <Figure label="Under way" value={processing} />
       </dl>
+      {dialog}
     </li>
   );
 }

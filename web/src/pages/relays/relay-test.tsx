@@ -13,16 +13,18 @@ type ProbeStep = StepOf<'testRelay'>;
 
 /**
  * Connects to a relay without sending anything, and shows each step as it happens. `unsaved` gives a definition that is
- * not stored; null tests the relay as it is.
+ * not stored; null tests the relay as it is. `atOnce` is for those who asked for it already.
  */
 export function RelayTest({
   name,
   type,
   unsaved,
+  atOnce = false,
 }: {
   readonly name: string;
   readonly type: string;
   readonly unsaved: (() => RequestOf<'testRelay'>['unsaved']) | null;
+  readonly atOnce?: boolean;
 }) {
   const [steps, setSteps] = useState<readonly ProbeStep[]>([]);
   const [to, setTo] = useState('');
@@ -33,6 +35,9 @@ export function RelayTest({
     const request = { name, to: isMx ? to.trim() : null, unsaved: unsaved?.() ?? null };
     return await stream('testRelay', request, (step) => setSteps((told) => [...told, step]), signal);
   });
+  useEffect(() => {
+    if (atOnce && !isMx) start();
+  }, [atOnce, isMx, start]);
   // biome-ignore lint/correctness/useExhaustiveDependencies: what is told last stays in sight
   useEffect(() => {
     if (state !== 'ready') place.current?.scrollIntoView({ block: 'nearest' });
