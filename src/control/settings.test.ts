@@ -3,8 +3,10 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { SETTINGS } from '../config/settings.ts';
+import type { ApiKey } from '../domain/key.ts';
 import { type Actor, COMMAND_LINE, operationsOf } from './door.ts';
 import type { Offline } from './offline.ts';
+import { deniedSources } from './settings.ts';
 
 const FROM = { sourceAddress: '192.0.2.7', sessionId: null };
 const ADA: Actor = { ...FROM, kind: 'user', name: 'ada', role: 'admin', host: 'mail.example.com' };
@@ -174,4 +176,31 @@ describe('settings', () => {
     const wrong = operations.allowSource({ setting: 'listener.allowed_cidrs', cidr: '10.0.0.1/8' });
     await expect(wrong).rejects.toMatchObject({ code: 'invalid' });
   });
+});
+
+test('what was refused is told with its key, and with the limit that held and whose it is', async () => {
+  const denied = { sourceAddress: '192.0.2.1', port: null, count: 3, firstAt: 0, lastAt: 9 };
+  const keys = [
+    { id: 'key_1', name: 'shop', rateLimit: null },
+    { id: 'key_2', name: 'bulk', rateLimit: 5 },
+  ] as unknown as ApiKey[];
+  const rows = await deniedSources(
+    [
+      { ...denied, reason: 'rate_limited', keyId: 'key_1' },
+      { ...denied, reason: 'rate_limited', keyId: 'key_2' },
+      { ...denied, reason: 'scope_missing', keyId: 'key_1' },
+      { ...denied, reason: 'relay_not_allowed', keyId: null },
+    ],
+    {
+      keyring: { list: async () => keys },
+      resolution: () => ({ config: { api: { rateLimitPerKey: 100 } } }),
+    },
+  );
+  expect(rows.map(({ key, limit, setting }) => [key, limit, setting])).toEqual([
+    ['shop', { perMinute: 100, usual: true }, null],
+    ['bulk', { perMinute: 5, usual: false }, null],
+    ['shop', null, null],
+    [null, null, 'listener.allowed_cidrs'],
+  ]);
+  expect(rows[0]).toMatchObject({ meaning: 'The key has used up its requests for this minute.', count: 3 });
 });

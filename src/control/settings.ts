@@ -5,6 +5,7 @@ import { type Config, isSettingKey, SETTING_KEYS, type SettingKey } from '../con
 import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
 import type { Effective } from '../config/sources.ts';
+import { explainedCode } from '../ingest/http/requests.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { isOwnHost, parseCidrs } from '../lib/network.ts';
 import type { DeniedTally } from '../observe/remembered.ts';
@@ -24,7 +25,7 @@ export function settingsOperations(deps: LocalDeps): SettingsOperations {
   return {
     settings: async () => settingRows(deps.resolution()),
     putSettings: (request) => inTurn(() => putSettings(request, deps)),
-    denials: async () => deniedSources(deps.server()?.denied() ?? []),
+    denials: async () => await deniedSources(deps.server()?.denied() ?? [], deps),
     allowSource: (request) => inTurn(() => allowSource(request, deps)),
   };
 }
@@ -116,14 +117,34 @@ async function allowSource(
   return rowOf(await putSettings({ values: { [setting]: [...ranges, cidr] } }, deps));
 }
 
-/** Refused sources for display. */
-function deniedSources(tallies: readonly DeniedTally[]): DeniedSource[] {
-  return tallies.map(({ firstAt, lastAt, port, ...rest }) => ({
-    ...rest,
-    firstAt: formatTimestamp(firstAt),
-    lastAt: formatTimestamp(lastAt),
-    setting: settingOf(rest.reason, port),
-  }));
+interface DenialDeps {
+  readonly keyring: Pick<LocalDeps['keyring'], 'list'>;
+  readonly resolution: () => {
+    readonly config: { readonly api: Pick<Config['api'], 'rateLimitPerKey'> };
+  };
+}
+
+/** Refused sources for display, each with its key and the limit that held. */
+export async function deniedSources(
+  tallies: readonly DeniedTally[],
+  { keyring, resolution }: DenialDeps,
+): Promise<DeniedSource[]> {
+  if (tallies.length === 0) return [];
+  const keys = new Map((await keyring.list()).map((key) => [key.id, key]));
+  const usual = resolution().config.api.rateLimitPerKey;
+  return tallies.map(({ firstAt, lastAt, port, keyId, ...rest }) => {
+    const key = keys.get(keyId ?? '');
+    const isLimit = rest.reason === 'rate_limited' && key !== undefined;
+    return {
+      ...rest,
+      ...explainedCode(rest.reason),
+      firstAt: formatTimestamp(firstAt),
+      lastAt: formatTimestamp(lastAt),
+      key: key?.name ?? keyId,
+      limit: isLimit ? { perMinute: key.rateLimit ?? usual, usual: key.rateLimit === null } : null,
+      setting: settingOf(rest.reason, port),
+    };
+  });
 }
 
 /** The setting that would allow the source; null if its address is not the reason. */

@@ -25,8 +25,10 @@ describe('refused sources', () => {
     await clock.advance(1000);
     events.emit(denied('192.0.2.1', { count: 5 }));
     events.emit({ ...denied('192.0.2.3'), sourceAddress: null } as Event);
+    events.emit(denied('192.0.2.1', { keyId: 'key_shop' }));
     expect(list()).toMatchObject([
-      { sourceAddress: '192.0.2.1', count: 6, firstAt: start, lastAt: start + 1000, port: null },
+      { sourceAddress: '192.0.2.1', count: 1, keyId: 'key_shop' },
+      { sourceAddress: '192.0.2.1', count: 6, firstAt: start, lastAt: start + 1000, port: null, keyId: null },
       { sourceAddress: '192.0.2.2', count: 1, reason: 'source_not_allowed', port: 'api' },
     ]);
   });

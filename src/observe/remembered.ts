@@ -6,52 +6,55 @@ import { NewestMap } from '../lib/newest-map.ts';
 import type { Store } from '../store/store.ts';
 import type { Events, Unsubscribe } from './events.ts';
 
-/** How often a source was refused for a reason, on this node since it started. */
+/** How often a source was refused for a reason, with the same key, on this node since it started. */
 export interface DeniedTally {
   readonly sourceAddress: string;
   /** The code of the refusal. */
   readonly reason: string;
   /** The list of allowed sources that lacks it; null for another reason, or SMTP. */
   readonly port: 'api' | 'hooks' | 'webui' | null;
+  /** The key it came with, or the named source that it is; null: none that is known. */
+  readonly keyId: string | null;
   readonly count: number;
   /** Wall ms. */
   readonly firstAt: number;
   readonly lastAt: number;
 }
 
-/** Sources and reasons remembered; the one refused longest ago makes room. */
+/** Sources, reasons and keys remembered; the one refused longest ago makes room. */
 export const MAX_DENIED = 500;
 
 /** Remembers refused sources. */
 export interface DeniedSources {
   /** The most recently refused first. */
   list(): readonly DeniedTally[];
-  /** Undoes one counted refusal of a source for a reason: it was our own test. */
+  /** Undoes one counted refusal of a source without a key for a reason: it was our own test. */
   takeBack(sourceAddress: string, reason: string): void;
   readonly stop: Unsubscribe;
 }
 
 /** Begins to remember refused sources. */
 export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): DeniedSources {
-  /** By reason and source; the one refused longest ago first. */
+  /** By reason, source and key; the one refused longest ago first. */
   const tallies = new NewestMap<string, Omit<DeniedTally, 'count'> & { count: number }>(MAX_DENIED);
   const stop = events.on((event) => {
     if (event.type !== 'denied' || event.sourceAddress === null) return;
-    const { reason, sourceAddress, port = null, count } = event;
-    const name = nameOf(reason, port, sourceAddress);
+    const { reason, sourceAddress, port = null, keyId = null, count } = event;
+    const name = nameOf(reason, port, sourceAddress, keyId);
     const now = clock.wall();
     const known = tallies.get(name);
     tallies.set(name, {
       sourceAddress,
       reason,
       port,
+      keyId,
       lastAt: now,
       count: (known?.count ?? 0) + count,
       firstAt: known?.firstAt ?? now,
     });
   });
   const takeBack = (sourceAddress: string, reason: string) => {
-    const name = nameOf(reason, null, sourceAddress);
+    const name = nameOf(reason, null, sourceAddress, null);
     const known = tallies.get(name);
     if (known === undefined) return;
     // Setting it again would make it the newest.
@@ -61,8 +64,13 @@ export function rememberDenied(events: Events, clock: Pick<Clock, 'wall'>): Deni
   return { list: () => [...tallies.values()].map((tally) => ({ ...tally })).reverse(), takeBack, stop };
 }
 
-function nameOf(reason: string, port: DeniedTally['port'], sourceAddress: string): string {
-  return `${reason} ${port} ${sourceAddress}`;
+function nameOf(
+  reason: string,
+  port: DeniedTally['port'],
+  sourceAddress: string,
+  keyId: string | null,
+): string {
+  return `${reason} ${port} ${sourceAddress} ${keyId}`;
 }
 
 export interface DenialOptions {

@@ -61,6 +61,19 @@ const deniedSource = () =>
     count: z.number(),
     firstAt: z.string(),
     lastAt: z.string(),
+    /** What the code means and what to do about it; null for codes that only SMTP has. */
+    meaning: z.string().nullable(),
+    cure: z.string().nullable(),
+    /** The key that it came with, by its name, or the named source; null: none that is known. */
+    key: z.string().nullable(),
+    /** The limit that held, where one did, and the key is known. */
+    limit: z
+      .strictObject({
+        perMinute: z.number(),
+        /** Of `api.rate_limit_per_key`, as the key has none of its own. */
+        usual: z.boolean(),
+      })
+      .nullable(),
     /** Where it could be allowed; null where that is no matter of addresses. */
     setting: z.enum(ALLOW_LISTS).nullable(),
   });

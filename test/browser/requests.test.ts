@@ -69,6 +69,13 @@ describeWith(NEEDED, 'the log of requests', () => {
     await wide.getByRole('button', { name: 'Refused' }).click();
     await expect.poll(() => rows(wide).count()).toBe(1 + 3);
     expect(new URL(wide.url()).search).toBe('?show=refused');
+    // Who was refused, and why, whichever way it came.
+    const sources = wide.getByRole('table', { name: 'Refused sources' });
+    await sources
+      .getByRole('row')
+      .filter({ hasText: 'no known key' })
+      .getByText('unauthorized', { exact: true })
+      .waitFor();
     await wide.getByRole('combobox', { name: 'API key' }).click();
     await wide.getByRole('option', { name: 'shop' }).click();
     await expect.poll(() => rows(wide).count()).toBe(1 + 2);
@@ -135,7 +142,11 @@ describeWith(NEEDED, 'the log of requests', () => {
     await settled(phone);
     await expect.poll(() => tooWide(phone)).toEqual([]);
     await phone.keyboard.press('Escape');
+    await wide.goto('/');
+    await wide.getByRole('link', { name: 'Refused at the door' }).click();
+    await wide.waitForURL(/\/requests\?show=refused$/);
     await wide.goto('/settings/api-keys');
+    await wide.getByText('no rate limit by default').first().waitFor();
     await wide.getByRole('button', { name: 'What to do with shop' }).click();
     await wide.getByRole('menuitem', { name: 'Requests' }).click();
     await row(wide, '422').waitFor();

@@ -68,6 +68,9 @@ describe('settings', () => {
       reason: 'source_not_allowed',
       count: 1,
       setting: 'api.allowed_cidrs',
+      key: null,
+      limit: null,
+      meaning: expect.stringMatching(/./),
     });
     await operations.allowSource({ setting: 'api.allowed_cidrs', cidr: '127.0.0.1' });
     expect((await service.client.post(letter())).status).toBe(202);

@@ -99,6 +99,7 @@ test('refusals of one source for one reason are added up, the last first', () =>
     sourceAddress,
     reason: 'unauthorized',
     port: 'api',
+    keyId: null,
     count,
     firstAt,
     lastAt,

@@ -87,7 +87,10 @@ export function deniedOfAll(
 ): readonly DeniedTally[] {
   if (reports.length === 0) return own;
   const all = [own, ...reports.map(({ denied }) => denied)].flat();
-  const grouped = Map.groupBy(all, ({ reason, port, sourceAddress }) => `${reason} ${port} ${sourceAddress}`);
+  const grouped = Map.groupBy(
+    all,
+    ({ reason, port, sourceAddress, keyId }) => `${reason} ${port} ${sourceAddress} ${keyId}`,
+  );
   const sums = [...grouped.values()].flatMap(([first, ...rest]) =>
     first === undefined ? [] : rest.reduce(added, first),
   );
@@ -95,10 +98,10 @@ export function deniedOfAll(
 }
 
 function added(a: DeniedTally, b: DeniedTally): DeniedTally {
-  const { sourceAddress, reason, port } = a;
+  const { sourceAddress, reason, port, keyId } = a;
   const firstAt = Math.min(a.firstAt, b.firstAt);
   const lastAt = Math.max(a.lastAt, b.lastAt);
-  return { sourceAddress, reason, port, count: a.count + b.count, firstAt, lastAt };
+  return { sourceAddress, reason, port, keyId, count: a.count + b.count, firstAt, lastAt };
 }
 
 /** Happenings on a relay's lanes on all nodes, the newest first. */

@@ -134,6 +134,7 @@ const denied = z.object({
   sourceAddress: z.string(),
   reason: z.string(),
   port: z.enum(['api', 'hooks', 'webui']).nullable(),
+  keyId: z.string().nullable().default(null),
   count,
   firstAt: z.number(),
   lastAt: z.number(),

@@ -55,6 +55,7 @@ class IngestApi {
     const { trustedProxies, limits } = this.#options;
     const match = this.#router.match(exchange.path);
     const note = isNoted(exchange, match) ? this.#deps.recorder.begin() : null;
+    const asking: Pick<RequestNote, 'keyId'> = note ?? { keyId: undefined };
     const sourceAddress = clientAddress(exchange, trustedProxies);
     // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
@@ -78,7 +79,7 @@ class IngestApi {
         return await target.stranger({ exchange, sourceAddress, params: match.params });
       }
       const { access, handle, door } = target;
-      const caller = await this.#admit(exchange, access, sourceAddress, note);
+      const caller = await this.#admit(exchange, access, sourceAddress, asking);
       const checkKey = async () => void (await this.#callerOf(exchange, access, sourceAddress));
       await handle({ exchange, caller, sourceAddress, door, params: match.params, checkKey });
     } catch (error) {
@@ -98,6 +99,7 @@ class IngestApi {
         exchange,
         sourceAddress,
         match !== null && isForStrangers(match) ? 'hooks' : 'api',
+        asking.keyId ?? null,
       );
       if (asProvider === null) exchange.problem(problem);
       else asProvider(exchange, problem);
@@ -115,11 +117,11 @@ class IngestApi {
     exchange: Exchange,
     access: Access,
     sourceAddress: string,
-    note: RequestNote | null,
+    asking: Pick<RequestNote, 'keyId'>,
   ): Promise<Call['caller']> {
     const caller = await this.#callerOf(exchange, access, sourceAddress);
     const { key, sources } = caller;
-    if (note !== null && caller !== POSTMARK_TESTER) note.keyId = key.id;
+    if (caller !== POSTMARK_TESTER) asking.keyId = key.id;
     const limit = key.rateLimit ?? this.#options.limits.rateLimitPerKey;
     const verdict = this.#deps.shared.limiter.take(key.id, access.window, limit, this.#deps.clock.mono());
     // Sent with every answer, refusals included.
@@ -162,6 +164,7 @@ class IngestApi {
     { requestId, over }: Exchange,
     sourceAddress: string,
     port: 'api' | 'hooks',
+    keyId: string | null,
   ): void {
     if (status === 401 || status === 403 || status === 429)
       this.#deps.events.emit({
@@ -169,6 +172,7 @@ class IngestApi {
         reason: code,
         sourceAddress,
         requestId,
+        keyId,
         count: 1,
         ...(code === 'source_not_allowed' ? { port } : {}),
       });

@@ -125,6 +125,14 @@ const MEANINGS: ReadonlyMap<string, Explained> = new Map<string, Explained>([
   ...Object.entries(PROBLEMS),
 ]);
 
+/** What a code of a refusal means, and its cure; null for codes that only SMTP has. */
+export function explainedCode(code: string): {
+  readonly meaning: string | null;
+  readonly cure: string | null;
+} {
+  return explained(code, MEANINGS);
+}
+
 function explained(code: string | null, meanings: ReadonlyMap<string, Explained>) {
   const { meaning = null, cure = null } = meanings.get(code ?? '') ?? {};
   return { meaning, cure };

@@ -238,6 +238,13 @@ describe('denied', () => {
     await send(plan);
     expect(world.denied).toEqual([reason]);
   });
+  test('with the key that it came with', async () => {
+    const keys = () => world.seen.flatMap((event) => (event.type === 'denied' ? [event.keyId] : []));
+    await send({ exhausted: true });
+    expect(keys()).toEqual([expect.stringMatching(/./)]);
+    await send({ badKey: true });
+    expect(keys()).toEqual([null]);
+  });
   test.each([
     ['400', { body: { from: '' } }],
     ['404', { path: '/x' }],

@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
@@ -71,13 +72,26 @@ export function Today({ view: { today, lastWeek } }: { readonly view: Overview }
       {FIGURES.map(({ event, label, tone }) => (
         <Stat
           key={event}
-          label={label}
+          label={event === 'denied' ? <DoorLink label={label} /> : label}
           value={formatCount(today[event])}
           tone={today[event] > 0 ? tone : undefined}
           {...(lastWeek && { note: <Comparison now={today[event]} before={lastWeek[event]} /> })}
         />
       ))}
     </StatRow>
+  );
+}
+
+/** Leads from the figure to what was refused. */
+function DoorLink({ label }: { readonly label: string }) {
+  return (
+    <Link
+      to="/requests"
+      search={{ show: 'refused' }}
+      className="after:absolute after:inset-0 hover:text-ink hover:underline"
+    >
+      {label}
+    </Link>
   );
 }
 

@@ -14,6 +14,8 @@ import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { Duration, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
+import { RefusedSources } from './refused-sources.tsx';
+import { Words } from './words.tsx';
 
 const PAGE = 100;
 
@@ -72,6 +74,7 @@ export function RequestsPage() {
           />
         )}
       </Toolbar>
+      {show === 'refused' && key === undefined && <RefusedSources />}
       <Card flush>
         <Fetched query={list.query} lines={10} shape="table">
           {() => (
@@ -177,19 +180,6 @@ function StatusSign({ of: { status, standsFor } }: { readonly of: LoggedRequest 
         </span>
       )}
     </span>
-  );
-}
-
-/** Words of the documents: between backticks is code. */
-function Words({ text }: { readonly text: string | null }) {
-  return (text ?? '').split('`').map((piece, place) =>
-    place % 2 === 0 ? (
-      piece
-    ) : (
-      <code key={piece} className="font-mono text-[0.95em]">
-        {piece}
-      </code>
-    ),
   );
 }
 

@@ -5,7 +5,7 @@ import { type Faults, faultsOf } from '../../../faults.ts';
 import { Button } from '../../../parts/button.tsx';
 import { Checkbox } from '../../../parts/checkbox.tsx';
 import { ListField, Select } from '../../../parts/choice.tsx';
-import { CodeBlock, Copyable } from '../../../parts/copy.tsx';
+import { Copyable } from '../../../parts/copy.tsx';
 import { Form, type FormInHand } from '../../../parts/form.tsx';
 import { SecretDialog } from '../../../parts/secret.tsx';
 import { NumberField, TextField } from '../../../parts/text-field.tsx';
@@ -21,12 +21,15 @@ import {
   type Key,
   type KeyForm,
   NEW_KEY,
+  rateWords,
   SCOPES,
   updateRequest,
 } from './key-form.ts';
+import { SigningAccess } from './signing-access.tsx';
+import { useUsualRate } from './usual-rate.ts';
 
 /** Makes a key, or changes one. */
-export function KeyDrawer({
+export default function KeyDrawer({
   of,
   onClose,
 }: {
@@ -97,29 +100,6 @@ function CreatedKey({
   );
 }
 
-/** What clients of SES sign with, this once, as AWS's programs take it. */
-export function SigningAccess({
-  of: { accessKeyId, secretAccessKey },
-}: {
-  readonly of: NonNullable<ResultOf<'createKey'>['signing']>;
-}) {
-  return (
-    <section className="space-y-3">
-      <h3 className="font-semibold">For clients of Amazon SES</h3>
-      <p>
-        They sign with these, in place of the key above. They are shown only once, too. Set the client’s
-        endpoint (<code className="font-mono text-sm">AWS_ENDPOINT_URL_SESV2</code>) to the URL of the API;
-        any region will do.
-      </p>
-      <CodeBlock
-        label="access key"
-        code={`AWS_ACCESS_KEY_ID=${accessKeyId}\nAWS_SECRET_ACCESS_KEY=${secretAccessKey}`}
-        wrap
-      />
-    </section>
-  );
-}
-
 const FIELDS = Object.keys(NEW_KEY);
 
 /** What is wrong with the form of a key. What names a value is put beside the field that the value stands in. */
@@ -150,6 +130,7 @@ function KeyFields({
 }: Props & { readonly isNew: boolean; readonly accessKeyId: string | null }) {
   const { values, put, field } = form;
   const [open, setOpen] = useState(() => isBound(values));
+  const rate = rateWords(values.rateLimit, useUsualRate());
   return (
     <>
       <TextField
@@ -194,7 +175,10 @@ function KeyFields({
       {open ? (
         <BoundFields form={form} />
       ) : (
-        <Button small label="Limits, addresses and expiry" onClick={() => setOpen(true)} />
+        <div>
+          <Button small label="Limits, addresses and expiry" onClick={() => setOpen(true)} />
+          {rate !== null && <p className="mt-1.5 text-sm text-soft">Requests: {rate}.</p>}
+        </div>
       )}
     </>
   );
@@ -239,6 +223,7 @@ function ScopeFields({ form: { values, put, faults } }: Props) {
 
 function BoundFields({ form }: Props) {
   const { field } = form;
+  const usual = rateWords(null, useUsualRate());
   return (
     <>
       <ListField
@@ -255,7 +240,7 @@ function BoundFields({ form }: Props) {
       />
       <NumberField
         label="Rate limit"
-        hint="Empty for the general limit; 0 for none."
+        hint={`Empty for the general limit${usual === null ? '' : `, ${usual}`}; 0 for none.`}
         unit="/min"
         {...field('rateLimit')}
       />

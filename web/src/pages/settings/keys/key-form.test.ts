@@ -1,5 +1,14 @@
 import { expect, test } from 'vitest';
-import { createRequest, dayAfter, formOf, type Key, keyState, NEW_KEY, updateRequest } from './key-form.ts';
+import {
+  createRequest,
+  dayAfter,
+  formOf,
+  type Key,
+  keyState,
+  NEW_KEY,
+  rateWords,
+  updateRequest,
+} from './key-form.ts';
 
 const KEY: Key = {
   id: 'key_1',
@@ -56,6 +65,16 @@ test.each([
   [{ expiresAt: null }, 'active', '2099-01-01T00:00:00Z'],
 ])('%j is %s at %s', (rest, state, now) => {
   expect(keyState({ ...KEY, ...rest }, Date.parse(now))).toBe(state);
+});
+
+test.each([
+  [null, 100, '100 a minute by default'],
+  [null, 0, 'no rate limit by default'],
+  [5_000, 100, '5,000 a minute'],
+  [0, null, 'no rate limit'],
+  [null, null, null],
+])('a limit of %j, usually %j, is told as %j', (own, usual, words) => {
+  expect(rateWords(own, usual)).toBe(words);
 });
 
 test('days are counted in UTC', () => {

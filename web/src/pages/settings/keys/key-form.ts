@@ -78,6 +78,14 @@ export interface KeyForm {
   readonly ses: boolean;
 }
 
+/** The rate at which a key may ask, in a few words; null while the usual one is not known and it has none of its own. */
+export function rateWords(rateLimit: number | null, usual: number | null): string | null {
+  const rate = rateLimit ?? usual;
+  if (rate === null) return null;
+  const words = rate === 0 ? 'no rate limit' : `${rate.toLocaleString('en-US')} a minute`;
+  return rateLimit === null ? `${words} by default` : words;
+}
+
 /** A form that nothing was written into yet. */
 export const NEW_KEY: KeyForm = {
   name: '',

@@ -1,7 +1,8 @@
 import { FileClock, KeyRound, MoreHorizontal, Pencil, Plus, RotateCw, Trash2 } from 'lucide-react';
-import { useCallback, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../../src/operations/table.ts';
 import { useAddress } from '../../../address.ts';
+import { steadily } from '../../../connection.ts';
 import { ask, ConfirmAction } from '../../../parts/ask.tsx';
 import { Badge, StatusBadge } from '../../../parts/badge.tsx';
 import { Button, ButtonLink, IconButton } from '../../../parts/button.tsx';
@@ -15,8 +16,11 @@ import { FilterChips, SearchField, Toolbar } from '../../../parts/toolbar.tsx';
 import { Time, useNow } from '../../../parts/values.tsx';
 import { useCall } from '../../../queries.ts';
 import { useMay } from '../../../session.tsx';
-import { KeyDrawer, SigningAccess } from './key-drawer.tsx';
-import { type Key, keyState, SCOPES } from './key-form.ts';
+import { type Key, keyState, rateWords, SCOPES } from './key-form.ts';
+import { SigningAccess } from './signing-access.tsx';
+import { useUsualRate } from './usual-rate.ts';
+
+const KeyDrawer = lazy(steadily(() => import('./key-drawer.tsx')));
 
 /** What is being done, and to which key. */
 type Asked =
@@ -32,7 +36,8 @@ export function KeysSection() {
   const search = useCallback((text: string) => put({ q: text || undefined }), [put]);
   const now = useNow();
   const [asked, setAsked] = useState<Asked | null>(null);
-  const columns = useMemo(() => columnsOf(mayChange ? setAsked : null), [mayChange]);
+  const usualRate = useUsualRate();
+  const columns = useMemo(() => columnsOf(mayChange ? setAsked : null, usualRate), [mayChange, usualRate]);
   const close = () => setAsked(null);
   const create = mayChange && (
     <Button look="primary" icon={Plus} label="Create key" onClick={() => setAsked({ act: 'create' })} />
@@ -73,8 +78,10 @@ export function KeysSection() {
           )}
         </Fetched>
       </Card>
-      {asked?.act === 'create' && <KeyDrawer of={null} onClose={close} />}
-      {asked?.act === 'edit' && <KeyDrawer of={asked.key} onClose={close} />}
+      <Suspense>
+        {asked?.act === 'create' && <KeyDrawer of={null} onClose={close} />}
+        {asked?.act === 'edit' && <KeyDrawer of={asked.key} onClose={close} />}
+      </Suspense>
       {asked?.act === 'rotated' && (
         <SecretDialog
           title="The new secret"
@@ -108,7 +115,7 @@ function shown(keys: readonly Key[], q: string, ended: boolean, now: number): re
   );
 }
 
-function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[] {
+function columnsOf(open: ((asked: Asked) => void) | null, usualRate: number | null): readonly Column<Key>[] {
   return [
     {
       header: 'Name',
@@ -134,7 +141,11 @@ function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[
       ),
     },
     { header: 'May', cell: ({ scopes }) => <ScopesText scopes={scopes} /> },
-    { header: 'Bound to', width: 'minmax(0, 1.3fr)', cell: (key) => <Bounds of={key} /> },
+    {
+      header: 'Bound to',
+      width: 'minmax(0, 1.3fr)',
+      cell: (key) => <Bounds of={key} usualRate={usualRate} />,
+    },
     timeColumn({ header: 'Last used', width: '7.5rem', sorts: true }, (key) => key.lastUsedAt, 'never'),
     timeColumn({ header: 'Created', width: '7rem', sorts: true }, ({ createdAt }) => createdAt),
     { header: 'State', width: '8rem', card: 'line', cell: (key) => <KeyStateBadge of={key} /> },
@@ -142,12 +153,18 @@ function columnsOf(open: ((asked: Asked) => void) | null): readonly Column<Key>[
   ];
 }
 
-function Bounds({ of: { senderDomains, cidrs, rateLimit, expiresAt } }: { readonly of: Key }) {
+function Bounds({
+  of: { senderDomains, cidrs, rateLimit, expiresAt },
+  usualRate,
+}: {
+  readonly of: Key;
+  readonly usualRate: number | null;
+}) {
   const words = [
     senderDomains.length > 0 &&
       (senderDomains.length === 1 ? senderDomains[0] : `${senderDomains.length} domains`),
     cidrs.length > 0 && (cidrs.length === 1 ? cidrs[0] : `${cidrs.length} ranges`),
-    rateLimit !== null && (rateLimit === 0 ? 'no rate limit' : `${rateLimit.toLocaleString('en-US')}/min`),
+    rateWords(rateLimit, usualRate),
     expiresAt !== null && `until ${expiresAt.slice(0, 10)}`,
   ].filter((word) => typeof word === 'string');
   if (words.length === 0) return <span className="text-soft">nothing</span>;

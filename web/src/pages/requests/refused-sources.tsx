@@ -1,0 +1,100 @@
+import { lazy, Suspense, useMemo, useState } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { steadily } from '../../connection.ts';
+import { formatCount } from '../../format.ts';
+import { Button } from '../../parts/button.tsx';
+import { type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
+import { Card } from '../../parts/page.tsx';
+import { Said } from '../../parts/values.tsx';
+import { useCall } from '../../queries.ts';
+import { IfMay } from '../../session.tsx';
+import { limitWords, refusalWords } from './refusal-words.ts';
+import { Words } from './words.tsx';
+
+type Refused = ResultOf<'denials'>[number];
+
+const AllowDialog = lazy(steadily(() => import('../overview/allow-dialog.tsx')));
+
+/** As many are shown at first. */
+const SHOWN = 5;
+
+/** Who was refused at the door, over HTTP and SMTP: why, with which key, and the limit that held. */
+export function RefusedSources() {
+  const denials = useCall('denials', {}, { topics: ['denials'] });
+  const [all, setAll] = useState(false);
+  const [asked, setAsked] = useState<Refused | null>(null);
+  const columns = useMemo(() => columnsOf(setAsked), []);
+  const rows = denials.data ?? [];
+  if (rows.length === 0) return null;
+  return (
+    <Card
+      flush
+      className="mb-4"
+      title="Refused at the door"
+      note="By source and key, over HTTP and SMTP, since the server started."
+      actions={
+        rows.length > SHOWN && (
+          <Button
+            small
+            label={all ? 'Show fewer' : `Show all ${formatCount(rows.length)}`}
+            onClick={() => setAll(!all)}
+          />
+        )
+      }
+    >
+      <DataTable
+        label="Refused sources"
+        columns={columns}
+        rows={all ? rows : rows.slice(0, SHOWN)}
+        rowId={({ sourceAddress, reason, key, setting }) => `${sourceAddress} ${reason} ${key} ${setting}`}
+      />
+      <Suspense>{asked && <AllowDialog denied={asked} onClose={() => setAsked(null)} />}</Suspense>
+    </Card>
+  );
+}
+
+function columnsOf(onAllow: (row: Refused) => void): readonly Column<Refused>[] {
+  return [
+    {
+      header: 'Source',
+      width: 'minmax(0, 1.1fr)',
+      cell: ({ sourceAddress, key }) => (
+        <span className="block min-w-0">
+          <Said text={sourceAddress} mono />
+          <span className="block truncate text-xs text-soft">{key === null ? 'no known key' : key}</span>
+        </span>
+      ),
+    },
+    {
+      header: 'Why',
+      width: 'minmax(0, 2.4fr)',
+      card: 'plain',
+      cell: (row) => <Why of={row} onAllow={() => onAllow(row)} />,
+    },
+    countColumn({ header: 'Times', width: '5rem' }, ({ count }) => count),
+    timeColumn({ header: 'Last', width: '7rem', align: 'end' }, ({ lastAt }) => lastAt),
+  ];
+}
+
+function Why({ of, onAllow }: { readonly of: Refused; readonly onAllow: () => void }) {
+  const { reason, limit, setting } = of;
+  return (
+    <span className="block min-w-0">
+      <code className="font-mono text-sm break-all">{reason}</code>
+      <span className="block text-xs text-soft">
+        <Words text={refusalWords(of)} /> {limit !== null && limitWords(limit)}
+      </span>
+      {setting !== null && (
+        <IfMay role="admin">
+          <Button
+            small
+            className="mt-1.5"
+            label="Allow…"
+            aria-label={`Allow ${of.sourceAddress}`}
+            onClick={onAllow}
+          />
+        </IfMay>
+      )}
+    </span>
+  );
+}
