@@ -158,21 +158,18 @@ describeWith(NEEDED, 'what pages say', () => {
     await far.context().close();
   });
 
-  test('what keeps a message is told with its command and its time set off', async () => {
+  test('what keeps a message is told with buttons that change it', async () => {
     await populated.dashboard.installation.run('queue', 'pause', 'out');
     const id = await client.send({ ...LETTER, to: ['b@example.net'] });
     await wide.goto(`/messages/${id}`);
     const banner = wide.getByRole('status').filter({ hasText: 'It waits for something' });
     await banner.getByText('out is paused', { exact: true }).waitFor();
-    expect(await banner.locator('code').allInnerTexts()).toEqual(['waybill queue resume out']);
+    expect(await banner.getByRole('link', { name: 'Queue' }).getAttribute('href')).toBe('/queue?relay=out');
     // Each of these is tried once, which is enough for the next hop to be found ill.
     for (let more = 0; more < 10; more++) await client.send({ ...LETTER, to: ['b@example.net'] });
     populated.sink.script = { CONNECT: () => ({ close: 'reset' }), MAIL: () => ({ close: 'reset' }) };
     await populated.dashboard.installation.run('queue', 'resume', 'out');
     await banner.getByText('out is resting after failures', { exact: true }).waitFor();
-    expect(await banner.locator('time').first().innerText()).toMatch(
-      /^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d UTC \(in .+\)$/,
-    );
     // Where there are buttons no command line is shown.
     expect(await banner.locator('code').count()).toBe(0);
     await banner.getByText(/^Began .* Waiting: \d+ recipients\. /).waitFor();

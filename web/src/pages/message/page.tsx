@@ -12,6 +12,7 @@ import { Banner, Bars, EmptyState, Fetched } from '../../parts/states.tsx';
 import { DueAt, plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
+import { pageFor } from '../system/cures.ts';
 import { MessageActions } from './actions.tsx';
 import { MessageContents } from './contents.tsx';
 import { ToldByOthers } from './evidence.tsx';
@@ -179,34 +180,24 @@ export function Waiting({ story }: { readonly story: Story }) {
   );
 }
 
+type Obstacle = Story['ways'][number]['waits'][number];
+
 function Obstacles({
   of,
   open,
 }: {
-  readonly of: readonly (readonly [key: string, Story['ways'][number]['waits'][number]])[];
+  readonly of: readonly (readonly [key: string, Obstacle])[];
   readonly open: ComponentProps<typeof RestActs>['open'];
 }) {
   return (
-    <Banner
-      level="warning"
-      title="It waits for something"
-      actions={<ButtonLink small label="Queue" to="/queue" />}
-    >
-      <ul className="space-y-1">
-        {of.slice(0, MAX_SHOWN).map(([key, { what, until, command, resting }]) => (
+    <Banner level="warning" title="It waits for something">
+      <ul className="space-y-3">
+        {of.slice(0, MAX_SHOWN).map(([key, obstacle]) => (
           <li key={key}>
-            <Said text={what} lines="several" />
-            {until !== null && (
-              <>
-                {' until '}
-                <Time at={until} exact ahead />
-              </>
-            )}
-            {resting !== null && <RestOf relay={resting} open={open} />}
-            {resting === null && command !== null && (
-              <div className="text-sm">
-                On the server: <code className="font-mono break-words select-all">{command}</code>
-              </div>
+            {obstacle.resting === null ? (
+              <Kept by={obstacle} />
+            ) : (
+              <RestOf obstacle={obstacle} relay={obstacle.resting} open={open} />
             )}
           </li>
         ))}
@@ -216,16 +207,52 @@ function Obstacles({
   );
 }
 
-/** Why the relay that it waits for rests, and what can be done about that. */
-function RestOf({ relay, open }: ComponentProps<typeof RestActs>) {
-  const found = useCall('relay', { name: relay }, { topics: ['relays', 'queue'] });
+/** What keeps it: a button leads to the page that can change that; else the command line can. */
+function Kept({ by: { what, until, command } }: { readonly by: Obstacle }) {
+  const page = command === null ? null : pageFor(command);
   return (
-    <div className="mt-1 space-y-2">
-      {found.data?.rest && (
-        <p>
-          <RestWords rest={found.data.rest} waiting={found.data.waiting} />
-        </p>
+    <>
+      <Said text={what} lines="several" />
+      {until !== null && <Until at={until} />}
+      {page !== null && (
+        <div className="mt-1.5">
+          <ButtonLink small {...page.target} label={page.label} />
+        </div>
       )}
+      {page === null && command !== null && (
+        <div className="text-sm">
+          On the server: <code className="font-mono break-words select-all">{command}</code>
+        </div>
+      )}
+    </>
+  );
+}
+
+function Until({ at }: { readonly at: string }) {
+  return (
+    <>
+      {' until '}
+      <Time at={at} exact ahead />
+    </>
+  );
+}
+
+/** Why the relay that it waits for rests, and what can be done about that. */
+function RestOf({
+  obstacle: { what, until },
+  relay,
+  open,
+}: ComponentProps<typeof RestActs> & { readonly obstacle: Obstacle }) {
+  const found = useCall('relay', { name: relay }, { topics: ['relays', 'queue'] });
+  const rest = found.data?.rest ?? null;
+  return (
+    <div className="space-y-2">
+      <p>
+        <Said text={what} lines="several" />
+        {/* Those words have the next try. */}
+        {rest === null && until !== null && <Until at={until} />}
+        {rest !== null && <RestWords rest={rest} waiting={found.data?.waiting ?? 0} />}
+      </p>
       <RestActs relay={relay} open={open} />
     </div>
   );

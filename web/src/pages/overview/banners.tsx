@@ -1,4 +1,4 @@
-import { Link, linkOptions } from '@tanstack/react-router';
+import { Link } from '@tanstack/react-router';
 import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { steadily } from '../../connection.ts';
@@ -6,11 +6,12 @@ import { plural } from '../../format.ts';
 import { Button, ButtonLink } from '../../parts/button.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Notice } from '../../parts/states.tsx';
-import { type RowTarget, SPANS_ROW } from '../../parts/table-row.tsx';
+import { SPANS_ROW } from '../../parts/table-row.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
+import { type Cure, cureFor, wordsOf } from '../system/cures.ts';
 
 type Shown = ResultOf<'overview'>['banners'][number];
 type Relay = ResultOf<'overview'>['relays'][number];
@@ -45,14 +46,15 @@ export function Banners({
       className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface empty:hidden"
     >
       {sorted.map(({ code, level, text }) => {
-        const [, label, target] = LINKS.find(([pattern]) => pattern.test(code)) ?? [];
+        const cure = cureFor(code);
+        const { label, target } = cure ?? HEALTH;
         return (
           <Notice
             key={`${code} ${text}`}
             level={level}
-            actions={target && <ButtonLink small {...target} label={label} />}
+            actions={<ButtonLink small {...target} label={label} />}
           >
-            {text}
+            {cure === null ? text : wordsOf(text)}
           </Notice>
         );
       })}
@@ -117,17 +119,8 @@ function Denials() {
   );
 }
 
-/** Where something can be done about a banner, by its code. */
-const LINKS: readonly (readonly [code: RegExp, label: string, target: RowTarget])[] = [
-  [/^captured/, 'Add a relay', linkOptions({ to: '/relays', search: { add: 'choose' } })],
-  [/relay|breaker/, 'Relays', linkOptions({ to: '/relays' })],
-  [/route/, 'Routes', linkOptions({ to: '/routes' })],
-  [/queue|oldest|late|spool/, 'Queue', linkOptions({ to: '/queue' })],
-  [/cert|tls/, 'Certificate', linkOptions({ to: '/settings/$section', params: { section: 'certificate' } })],
-  [/denied|denial/, 'Settings', linkOptions({ to: '/settings' })],
-  [/disk|storage|database/, 'Storage', linkOptions({ to: '/system', search: { tab: 'storage' } })],
-  [/./, 'Health', linkOptions({ to: '/system' })],
-];
+/** Where the whole of health is, for what no other page can cure. */
+const HEALTH: Cure = { label: 'Health', target: { to: '/system' } };
 
 type Failure = ResultOf<'overview'>['failures'][number];
 

@@ -1,11 +1,13 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { formatBytes } from '../../format.ts';
 import { StatusBadge } from '../../parts/badge.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
 import { CodeBlock } from '../../parts/copy.tsx';
 import { Card, KeyValue } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Bytes, Duration, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
+import { adviceOf, cureFor, wordsOf } from './cures.ts';
 
 type Health = ResultOf<'health'>;
 /** What was looked at, and how it is. */
@@ -62,12 +64,14 @@ export function HealthTab() {
 }
 
 function Summary({ report }: { readonly report: Health }) {
-  const { status, message, database, disk, encryption, startedAt } = report;
+  const { status, message, checks, database, disk, encryption, startedAt } = report;
+  const cause = checks.find(({ detail }) => detail === message);
+  const hasButton = cause !== undefined && cureFor(cause.name) !== null;
   return (
     <Card>
       <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">
         <StatusBadge status={status} />
-        <span className="font-medium">{message}</span>
+        <span className="font-medium">{hasButton ? wordsOf(message) : message}</span>
       </div>
       <KeyValue
         wide
@@ -109,19 +113,35 @@ export function Findings({ findings }: { readonly findings: readonly Finding[] }
     <ul className="divide-y divide-line">
       {findings
         .toSorted((one, other) => RANKS[one.status] - RANKS[other.status])
-        .map(({ name, status, found, cure }) => (
-          <li key={name} className="space-y-2 px-4 py-2.5">
-            <div className="flex items-start gap-3">
-              <div className="min-w-0 flex-1">
-                <div className="font-medium">{name}</div>
-                <div className="text-sm break-words text-soft">{found}</div>
-              </div>
-              <StatusBadge status={status} />
-            </div>
-            {cure !== null && <CodeBlock label="What to do" code={cure} wrap />}
-          </li>
+        .map((finding) => (
+          <FindingRow key={finding.name} finding={finding} />
         ))}
     </ul>
+  );
+}
+
+/** What was found of one thing. Where a page can cure it, a button leads there; else the command line that does. */
+function FindingRow({ finding: { name, status, found, cure } }: { readonly finding: Finding }) {
+  const page = RANKS[status] < RANKS.ok ? cureFor(name) : null;
+  const advice = cure === null || page === null ? null : adviceOf(cure);
+  // Records of the DNS have lines of their own.
+  const isLong = advice?.includes('\n');
+  return (
+    <li className="space-y-2 px-4 py-2.5">
+      <div className="flex items-start gap-3">
+        <div className="min-w-0 flex-1">
+          <div className="font-medium">{name}</div>
+          <div className="text-sm break-words text-soft">{page === null ? found : wordsOf(found)}</div>
+          {advice !== null && !isLong && (
+            <div className="mt-1 text-sm break-words">What to do: {advice}.</div>
+          )}
+        </div>
+        <StatusBadge status={status} />
+      </div>
+      {advice !== null && isLong && <CodeBlock label="What to do" code={advice} wrap />}
+      {page !== null && <ButtonLink small {...page.target} label={page.label} />}
+      {page === null && cure !== null && <CodeBlock label="What to do" code={cure} wrap />}
+    </li>
   );
 }
 

@@ -1,0 +1,96 @@
+import type { RowTarget } from '../../parts/table-row.tsx';
+
+/** Where something can be done about what health or the doctor found: the words of the button, and the page. */
+export interface Cure {
+  readonly label: string;
+  readonly target: RowTarget;
+}
+
+const relay = (name: string): Cure => ({
+  label: `Relay ${name}`,
+  target: { to: '/relays/$name', params: { name } },
+});
+const section = (label: string, name: string): Cure => ({
+  label,
+  target: { to: '/settings/$section', params: { section: name } },
+});
+const ADD_RELAY: Cure = { label: 'Add a relay', target: { to: '/relays', search: { add: 'choose' } } };
+const RELAYS: Cure = { label: 'Relays', target: { to: '/relays' } };
+const ROUTES: Cure = { label: 'Routes', target: { to: '/routes' } };
+/** Where all that the doctor finds is. */
+const DOCTOR: Cure = { label: 'Doctor', target: { to: '/system', search: { tab: 'doctor' } } };
+
+/** The first entry that matches counts. */
+type Table = readonly (readonly [pattern: RegExp, cure: (thing: string) => Cure])[];
+
+/** By the name of the check or the finding. */
+const CURES: Table = [
+  [/^captured|^default relay$/, () => ADD_RELAY],
+  [/^(?:relay|quota of|warm-up of|hook of) (.+)$/, relay],
+  [
+    /^domain (.+)$/,
+    (name) => ({ label: `Domain ${name}`, target: { to: '/domains/$name', params: { name } } }),
+  ],
+  [/^hold (.+)$/, () => ({ label: 'Queue', target: { to: '/queue' } })],
+  [/^webhook/, () => ({ label: 'Webhooks', target: { to: '/webhooks' } })],
+  [/access key/, () => section('API keys', 'api-keys')],
+  [/^open relay$|^sources$/, () => section('SMTP listener', 'smtp')],
+  [/^relays$|breaker|^quotas$/, () => RELAYS],
+  [/route/, () => ROUTES],
+  [/queue|oldest|late|spool/, () => ({ label: 'Queue', target: { to: '/queue' } })],
+  [/cert|tls/, () => section('Certificate', 'certificate')],
+  [/denied|denial/, () => ({ label: 'Settings', target: { to: '/settings' } })],
+  [
+    /^disk$|storage|database/,
+    () => ({ label: 'Storage', target: { to: '/system', search: { tab: 'storage' } } }),
+  ],
+];
+
+/** By the command line that would do it. */
+const PAGES: Table = [
+  [
+    /^waybill queue \w+ ([^/\s]+)/,
+    (name) => ({ label: 'Queue', target: { to: '/queue', search: { relay: name } } }),
+  ],
+  [/^waybill relays enable (\S+)/, relay],
+  [/^waybill relays /, () => RELAYS],
+  [/^waybill routes /, () => ROUTES],
+  [/^waybill doctor/, () => DOCTOR],
+];
+
+/** Where something can be done about what was found, by its name; null where no page can. */
+export function cureFor(name: string): Cure | null {
+  return cureIn(CURES, name);
+}
+
+/** Where the same can be done as by a command line; null where no page can. */
+export function pageFor(command: string): Cure | null {
+  return cureIn(PAGES, command);
+}
+
+function cureIn(table: Table, text: string): Cure | null {
+  for (const [pattern, cure] of table) {
+    const found = pattern.exec(text);
+    if (found !== null) return cure(found[1] ?? '');
+  }
+  return null;
+}
+
+/** What is a line for a shell or a configuration file, and no advice. */
+const COMMAND = /^(?:or )?(?:(?:waybill|openssl|chmod|sudo) |relays: |show the whole conversation)/;
+
+/** What health or the doctor found, without the command line in it: there is a button. */
+export function wordsOf(found: string): string {
+  return found.replace(/(?:,? then)?: waybill [\w -]+(?=[.;])/g, '');
+}
+
+/** What the doctor advises, without its command line: for those who have a button instead. Null where nothing is left. */
+export function adviceOf(cure: string): string | null {
+  const words = cure
+    .split('; ')
+    .filter((part) => !COMMAND.test(part))
+    .map((part) => part.replace(/,? ?(?:then)?: waybill .*$/, ''))
+    .filter((part) => part !== '')
+    .join('; ');
+  return words === '' ? null : words;
+}
