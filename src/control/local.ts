@@ -8,6 +8,7 @@ import { configOperations } from './configuration.ts';
 import { configuringOperations } from './declared/configuring.ts';
 import type { LocalDeps } from './deps.ts';
 import { dmarcOperations } from './dmarc.ts';
+import { createDoctor } from './doctor/last-look.ts';
 import { domainOperations } from './domains.ts';
 import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
@@ -16,7 +17,7 @@ import { preflightOperations } from './preflight.ts';
 import { privacyOperations } from './privacy.ts';
 import { queueOperations } from './queue.ts';
 import { rateOperations } from './rates.ts';
-import { hookProvenAt, relayHookOperations } from './relay-hooks.ts';
+import { relayHookOperations } from './relay-hooks.ts';
 import { relayOperations } from './relays.ts';
 import { requestOperations } from './requests.ts';
 import { routeOperations } from './routes.ts';
@@ -30,6 +31,7 @@ import { webhookOperations } from './webhooks.ts';
 
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
 export function createLocalOperations(deps: LocalDeps): Operations {
+  const doctor = createDoctor(deps);
   return {
     ...keyOperations(deps),
     ...requestOperations(deps),
@@ -44,7 +46,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...accountOperations(deps),
     ...settingsOperations(deps),
     ...certificateOperations(deps),
-    ...searchOperations(deps),
+    ...searchOperations(deps, doctor.last),
     ...previewOperations(deps),
     ...rateOperations(deps),
     ...dmarcOperations(deps),
@@ -59,19 +61,6 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...privacyOperations(deps),
     ...systemOperations(deps),
     ...backupOperations(deps),
-    doctor: async () => {
-      const { examineInstallation } = await import('./doctor/examination.ts');
-      // A running server may still use its previous settings: the faults are in the sources read since.
-      const loaded = { ...deps.resolution(), faults: deps.faults() };
-      const takeBackDenied = (address: string, reason: string) =>
-        deps.server()?.takeBackDenied(address, reason);
-      return await examineInstallation({
-        ...deps,
-        loaded,
-        storeFault: null,
-        takeBackDenied,
-        hookProvenAt: (relay) => hookProvenAt(relay, deps),
-      });
-    },
+    doctor: doctor.look,
   };
 }

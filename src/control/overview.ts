@@ -11,6 +11,8 @@ import { type CountedEvent, RECENT_MINUTES } from '../store/counting.ts';
 import type { CountRange, Figures, LaneDepth } from '../store/views.ts';
 import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
+import { doctorBanners } from './doctor/banners.ts';
+import type { Doctor } from './doctor/last-look.ts';
 import { foundMessages } from './found-mail.ts';
 import { laneState, restOf, untriedRelays } from './queue.ts';
 
@@ -27,13 +29,20 @@ const SHOWN_FAILURES = 8;
 const MAX_FAILURES = 50;
 
 /** Makes the operation `overview`. */
-export function createOverview(deps: LocalDeps): (request: RequestOf<'overview'>) => Promise<Overview> {
+export function createOverview(
+  deps: LocalDeps,
+  lastLook: Doctor['last'],
+): (request: RequestOf<'overview'>) => Promise<Overview> {
   const share = new AnswerShare<Overview>(deps.clock, SHARED_MS);
   return ({ step = 'hour', count = 24 }) =>
-    share.ask(`${step} ${count}`, () => overview({ step, count, relay: null }, deps));
+    share.ask(`${step} ${count}`, () => overview({ step, count, relay: null }, deps, lastLook));
 }
 
-async function overview(over: RequestOf<'series'>, deps: LocalDeps): Promise<Overview> {
+async function overview(
+  over: RequestOf<'series'>,
+  deps: LocalDeps,
+  lastLook: Doctor['last'],
+): Promise<Overview> {
   const { views, clock } = deps;
   const now = clock.wall();
   const all = { query: ANY_MAIL, after: null, before: null };
@@ -55,6 +64,8 @@ async function overview(over: RequestOf<'series'>, deps: LocalDeps): Promise<Ove
   const capturesAll = deps.server()?.capturesAll ?? false;
   const [last] = newest.messages;
   const aheadMs = last === undefined ? 0 : messageIdTime(last.id) - now;
+  const relays = relaysOf({ figures, lanes, untried }, health, deps);
+  const banners = bannersOf({ health, config: deps.resolution().config, capturesAll, aheadMs });
   return {
     time: formatTimestamp(now),
     today,
@@ -66,9 +77,9 @@ async function overview(over: RequestOf<'series'>, deps: LocalDeps): Promise<Ove
       queuedBytes,
       oldestSeconds: oldestDueAt === null ? null : Math.max(0, Math.floor((now - oldestDueAt) / 1000)),
     },
-    relays: relaysOf({ figures, lanes, untried }, health, deps),
+    relays,
     failures: await foundMessages(lastFailed(failures.messages), deps),
-    banners: bannersOf({ health, config: deps.resolution().config, capturesAll, aheadMs }),
+    banners: [...banners, ...doctorBanners(lastLook(), banners, relays)],
     empty: last === undefined && today.received === 0,
   };
 }
@@ -218,7 +229,7 @@ function bannersOf({ health, config, capturesAll, aheadMs }: BannerFacts): Overv
 function healthBanners(health: HealthReport | null): OverviewBanner[] {
   return (health?.checks ?? [])
     .filter(({ name, status, detail }) => status !== 'healthy' || (name === 'ports' && /^Port /.test(detail)))
-    .map(({ name, status, detail }) => ({ code: name, level: LEVELS[status], text: detail }));
+    .map(({ name, status, detail }) => ({ code: name, level: LEVELS[status], text: detail, foundAt: null }));
 }
 
 function clockBanner(aheadMs: number): OverviewBanner[] {
@@ -232,6 +243,7 @@ function clockBanner(aheadMs: number): OverviewBanner[] {
       code: 'clock',
       level: 'warning',
       text: `This machine's clock is ${text} behind the newest message: it went back, or was ahead before. Check that NTP keeps it right.`,
+      foundAt: null,
     },
   ];
 }
@@ -241,6 +253,7 @@ const ALL_CAPTURED: readonly OverviewBanner[] = [
     code: 'all_captured',
     level: 'info',
     text: 'This is waybill dev: it captures all mail, whatever the routes say.',
+    foundAt: null,
   },
 ];
 
@@ -251,5 +264,5 @@ function capturedBanner({ delivery, routes }: BannerFacts['config']): OverviewBa
   const text = all
     ? 'All mail is captured in the local inbox and nothing is sent. To send it, add a relay.'
     : 'Mail that no rule matches is captured in the local inbox and not sent. To send it, set delivery.default_relay.';
-  return [{ code: 'captured', level: 'info', text }];
+  return [{ code: 'captured', level: 'info', text, foundAt: null }];
 }

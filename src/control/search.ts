@@ -22,6 +22,7 @@ import type { RequestOf } from '../operations/table.ts';
 import { draftOf, type ParsedMessage } from '../preview/parsed.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
+import type { Doctor } from './doctor/last-look.ts';
 import { findNamed, foundMessages, readQuery, requireId } from './found-mail.ts';
 import { outlookOf, wayOf } from './outlook.ts';
 import { createOverview, series } from './overview.ts';
@@ -31,9 +32,12 @@ import { sendAgain } from './submitting.ts';
 const ACTED_AT_ONCE = 25;
 
 /** See {@link SearchOperations}: all but those that read a message's text. */
-export function searchOperations(deps: LocalDeps): Omit<SearchOperations, keyof PreviewOperations> {
+export function searchOperations(
+  deps: LocalDeps,
+  lastLook: Doctor['last'],
+): Omit<SearchOperations, keyof PreviewOperations> {
   const nextToken = createTokenSource(deps.clock, deps.random);
-  const overview = createOverview(deps);
+  const overview = createOverview(deps, lastLook);
   return {
     search: (request) => search(request, deps),
     countNew: (request) => countNew(request, deps),

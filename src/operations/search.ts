@@ -243,10 +243,12 @@ export type OverviewRelay = Shown<typeof overviewRelay>;
 
 const overviewBanner = () =>
   z.strictObject({
-    /** Of a check of health, or `captured`, `all_captured`. */
+    /** Of a check of health, or `captured`, `all_captured`; for a fault that the doctor found the name of the finding. */
     code: z.string(),
     level: z.enum(['info', 'warning', 'critical']),
     text: z.string(),
+    /** When the doctor found it; null for what holds at this moment. */
+    foundAt: z.string().nullable(),
   });
 
 /** What someone should know now. */

@@ -11,7 +11,7 @@ import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
-import { type Cure, cureFor, wordsOf } from '../system/cures.ts';
+import { type Cure, cureFor, DOCTOR, wordsOf } from '../system/cures.ts';
 
 type Shown = ResultOf<'overview'>['banners'][number];
 type Relay = ResultOf<'overview'>['relays'][number];
@@ -34,33 +34,40 @@ export function Banners({
 }) {
   const resting = relays.filter(({ rest }) => rest !== null);
   const isResting = resting.length > 0;
-  const sorted = useMemo(() => {
-    const ranks = { critical: 0, warning: 1, info: 2 };
+  const {
+    critical = [],
+    warning = [],
+    info = [],
+  } = useMemo(() => {
     // Each relay that rests says more by itself.
     const others = banners.filter(({ code }) => !isResting || code !== 'relays');
-    return others.sort((one, other) => ranks[one.level] - ranks[other.level]);
+    return Object.groupBy(others, ({ level }) => level);
   }, [banners, isResting]);
   return (
     <ul
       aria-label="What you should know"
       className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface empty:hidden"
     >
-      {sorted.map(({ code, level, text }) => {
-        const cure = cureFor(code);
-        const { label, target } = cure ?? HEALTH;
-        return (
-          <Notice
-            key={`${code} ${text}`}
-            level={level}
-            actions={<ButtonLink small {...target} label={label} />}
-          >
-            {cure === null ? text : wordsOf(text)}
-          </Notice>
-        );
-      })}
+      {critical.map(told)}
       <Resting relays={resting} />
+      {[...warning, ...info].map(told)}
       <Denials />
     </ul>
+  );
+}
+
+function told({ code, level, text, foundAt }: Shown) {
+  const cure = cureFor(code);
+  const { label, target } = cure ?? (foundAt === null ? HEALTH : DOCTOR);
+  return (
+    <Notice key={`${code} ${text}`} level={level} actions={<ButtonLink small {...target} label={label} />}>
+      {cure === null ? text : wordsOf(text)}
+      {foundAt !== null && (
+        <span className="block text-sm text-soft">
+          The doctor found it <Time at={foundAt} />.
+        </span>
+      )}
+    </Notice>
   );
 }
 

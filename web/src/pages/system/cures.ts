@@ -18,7 +18,7 @@ const ADD_RELAY: Cure = { label: 'Add a relay', target: { to: '/relays', search:
 const RELAYS: Cure = { label: 'Relays', target: { to: '/relays' } };
 const ROUTES: Cure = { label: 'Routes', target: { to: '/routes' } };
 /** Where all that the doctor finds is. */
-const DOCTOR: Cure = { label: 'Doctor', target: { to: '/system', search: { tab: 'doctor' } } };
+export const DOCTOR: Cure = { label: 'Doctor', target: { to: '/system', search: { tab: 'doctor' } } };
 
 /** The first entry that matches counts. */
 type Table = readonly (readonly [pattern: RegExp, cure: (thing: string) => Cure])[];
