@@ -8,6 +8,7 @@ import { build } from 'vite';
 const ROOT = join(import.meta.dirname, '..');
 const ENTRIES = {
   main: 'main.ts',
+  run: 'cli/run.ts',
   'thread-entry': 'lib/thread-entry.ts',
   'store-worker': 'threads/store-worker.ts',
   'views-worker': 'threads/views-worker.ts',

@@ -20,9 +20,8 @@ health: { disk_critical_bytes: 0, disk_low_bytes: 0 }
 
 test.concurrent('everything in the data directory is for its owner alone', async (context) => {
   const installation = installed(context, CONFIGURATION);
-  const customer = new HttpCustomer(
-    (await installation.run('keys', 'create', 'shop', '--quiet')).stdout.trim(),
-  );
+  const made = await installation.runUnder([], 'keys', 'create', 'shop', '--quiet');
+  const customer = new HttpCustomer(made.stdout.trim());
   // Made by the operator, so its mode is the operator's.
   rmSync(join(installation.dataDir, 'waybill.yaml'));
   installation.environment['WAYBILL_CONFIG'] = join(

@@ -222,6 +222,15 @@ describe.concurrent('the command line', () => {
     expect(existsSync(installation.dataDir)).toBe(false);
   });
 
+  test.for<[string, string[]]>([
+    ['what it was asked for', ['relays', 'add', '--help']],
+    ['wrong usage', ['config', '--loud']],
+    ['a failure', ['keys', 'revoke', 'nobody']],
+  ])('as a process it ends with the same: %s', async ([, args], context) => {
+    const installation = installed(context, '');
+    expect(await installation.runUnder([], ...args)).toEqual(await installation.run(...args));
+  });
+
   function run(context: TestContext, ...args: readonly string[]): Promise<CommandEnd> {
     return installed(context, '').run(...args);
   }

@@ -1,5 +1,5 @@
 /** Commands that talk to a server far away, through its API. */
-import { execFile, spawn } from 'node:child_process';
+import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { json as answer, type Fault, FaultyApi, problem } from '../peers/faulty-api.ts';
 import { freePort } from '../peers/free-port.ts';
-import { type CommandEnd, MAIN } from '../peers/server.ts';
+import { type CommandEnd, MAIN, runCommand } from '../peers/server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { configurationFor, createKey, type Service, startService } from './service.ts';
 
@@ -300,11 +300,7 @@ function at({ url }: FaultyApi): string[] {
   return ['--url', url, ...far.slice(2)];
 }
 
-/** A command in a folder where no installation is. */
+/** A command that knows of no installation. */
 function run(...args: readonly string[]): Promise<CommandEnd> {
-  return new Promise((resolve) => {
-    execFile(process.execPath, [MAIN, ...args], { cwd: folder }, (error, stdout, stderr) => {
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
-    });
-  });
+  return runCommand(args, { WAYBILL_DATA: join(folder, 'none') });
 }

@@ -1,14 +1,20 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { dirname, join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import type { run as runProgram } from '../../src/cli/run.ts';
+import { systemClock } from '../../src/lib/clock.ts';
+import { systemRandom } from '../../src/lib/random.ts';
 import { untilFound } from './watch.ts';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
 /** The program: put into few files beforehand, as `npm test` does, since it starts in half the time; else from its sources. */
 export const MAIN = process.env['WAYBILL_PROGRAM'] ?? pathOf('src/main.ts');
 const DIRECTLY = [process.execPath, MAIN];
+/** The same program's command line, as a module. */
+const COMMAND_LINE =
+  process.env['WAYBILL_PROGRAM'] === undefined ? pathOf('src/cli/run.ts') : join(dirname(MAIN), 'run.js');
 /** As users start it: slower to start, but with all that `./waybill` says of memory. */
 export const AS_INSTALLED = [pathOf('waybill')];
 
@@ -27,6 +33,38 @@ export interface CommandEnd {
   readonly code: number;
   readonly stdout: string;
   readonly stderr: string;
+}
+
+/**
+ * Runs a command to its end, without an input, in this very process: to start one costs a hundred times of what most commands
+ * do. What only a process can show is for {@link Installation.runUnder} and {@link Installation.spawn}.
+ */
+export async function runCommand(
+  args: readonly string[],
+  environment: NodeJS.ProcessEnv = {},
+): Promise<CommandEnd> {
+  const written = { out: '', err: '' };
+  const note = (text: string) => {
+    written.err += text;
+  };
+  const terminal = {
+    out: (text: string) => {
+      written.out += `${text}\n`;
+    },
+    err: (text: string) => note(`${text}\n`),
+    write: async (bytes: Uint8Array) => {
+      written.out += Buffer.from(bytes).toString();
+    },
+    input: async function* () {},
+    isTyped: () => false,
+    environment,
+    columns: () => null,
+    redraw: note,
+    askUnseen: async () => null,
+  };
+  const { run }: { readonly run: typeof runProgram } = await import(pathToFileURL(COMMAND_LINE).href);
+  const code = await run(args, { terminal, clock: systemClock, random: systemRandom });
+  return { code, stdout: written.out, stderr: written.err };
 }
 
 /** A data directory with a configuration, in which the real program runs as a process of its own. */
@@ -55,12 +93,13 @@ export class Installation {
     writeFileSync(join(this.dataDir, 'waybill.yaml'), configuration);
   }
 
-  /** Runs a command to its end. */
+  /** Runs a command to its end, by {@link runCommand} where the program is the one that is tested. */
   run(...args: readonly string[]): Promise<CommandEnd> {
-    return this.runUnder([], ...args);
+    if (this.#program !== DIRECTLY) return this.runUnder([], ...args);
+    return runCommand([...args, '--data', this.dataDir], this.environment);
   }
 
-  /** The same. `under` goes before the command, such as a tracer that becomes the command itself. */
+  /** Runs a command as a process. `under` goes before it, such as a tracer that becomes the command itself. */
   runUnder(under: readonly string[], ...args: readonly string[]): Promise<CommandEnd> {
     const command = [...under, ...this.#program, ...args, '--data', this.dataDir];
     const [program = '', ...rest] = command;
