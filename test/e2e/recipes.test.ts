@@ -71,7 +71,7 @@ beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'waybill-recipes-'));
   await installPackage(folder);
   linkPackage('mailgun.js', folder);
-}, 60_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await service.stop();

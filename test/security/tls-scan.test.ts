@@ -10,7 +10,7 @@ import type { Runtime } from '../peers/server.ts';
 import { tell, times } from '../support/proof.ts';
 
 /** How many listeners are scanned, of those below. All of them are scanned wholly, fewer in what matters most. */
-const SCANS = times('tls_scans', 2);
+const SCANS = times('tls_scans', 1);
 /** Protocols, ciphers by strength and by whose preference, certificate, renegotiation. */
 const QUICK = ['-p', '-s', '-S', '-P', '-R'];
 const LIMIT_MS = 900_000;
