@@ -129,7 +129,6 @@ export function searchContract(open: OpenSubject): void {
       ['is:captured', [2]],
       ['-is:captured', [1, 0]],
       ['is:scheduled', [1]],
-      ['is:scheduled key:key_two', []],
       ['-is:scheduled', [2, 0]],
       ['invoice nothing', []],
     ];
@@ -166,8 +165,7 @@ export function searchContract(open: OpenSubject): void {
     });
 
     it('agrees with the test of a query, whatever is asked', async () => {
-      const words = ['ann', 'bob', 'invoice', 'news', 'com', 'example', 'x'];
-      const word = fc.constantFrom(...words);
+      const word = fc.constantFrom('ann', 'bob', 'invoice', 'news', 'com', 'example', 'x');
       const mail = fc.record({
         subject: fc.array(word),
         from: word,
