@@ -1,4 +1,5 @@
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import {
   chownSync,
   existsSync,
@@ -144,13 +145,14 @@ interface Owner {
   readonly gid: number;
 }
 
-/** Clusters as initdb makes them, for each release: to copy one takes a tenth of making one. */
+/** Clusters as initdb makes them, by its release, its options and their owner: to copy one takes a tenth of making one. */
 const MADE = fileURLToPath(new URL('../../node_modules/.cache/postgres', import.meta.url));
 
 /** Puts a cluster into the folder `data` of a directory. */
 function makeCluster(directory: string, owner: Owner | null): void {
   // The order of the database's own texts is another than that of their bytes: nothing may rely on it.
   const locale = ['--encoding=UTF8', '--locale-provider=icu', '--icu-locale=en', '--locale=C.UTF-8'];
+  const options = ['-U', 'waybill', '--auth=trust', '--no-sync', ...locale];
   const initdb = (...args: readonly string[]) => {
     const end = spawnSync(locate('initdb') ?? '', args, { ...owner, cwd: directory, encoding: 'utf8' });
     if (end.status !== 0) throw new Error(`initdb ended with ${end.status}:\n${end.stderr}`);
@@ -159,12 +161,13 @@ function makeCluster(directory: string, owner: Owner | null): void {
   // With their owner: whoever may read it is part of a cluster.
   const copy = (from: string, to: string) => execFileSync('cp', ['-a', from, to]);
   const data = join(directory, 'data');
-  const made = join(MADE, `${initdb('--version')} of ${owner?.uid ?? process.getuid?.()}`);
+  const kind = [initdb('--version'), owner?.uid ?? process.getuid?.(), ...options].join('\n');
+  const made = join(MADE, createHash('sha256').update(kind).digest('hex').slice(0, 16));
   if (existsSync(made)) {
     copy(made, data);
     return;
   }
-  initdb('-D', data, '-U', 'waybill', '--auth=trust', '--no-sync', ...locale);
+  initdb('-D', data, ...options);
   mkdirSync(MADE, { recursive: true });
   const fresh = join(mkdtempSync(join(MADE, 'new-')), 'data');
   copy(data, fresh);

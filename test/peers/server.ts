@@ -37,24 +37,21 @@ export interface CommandEnd {
 
 /**
  * Runs a command to its end, without an input, in this very process: to start one costs a hundred times of what most commands
- * do. What only a process can show is for {@link Installation.runUnder} and {@link Installation.spawn}.
+ * do. What only a process can show, such as the modes of the files that it makes, is for {@link Installation.runUnder} and {@link Installation.spawn}.
  */
 export async function runCommand(
   args: readonly string[],
   environment: NodeJS.ProcessEnv = {},
 ): Promise<CommandEnd> {
-  const written = { out: '', err: '' };
+  const out: Uint8Array[] = [];
+  let err = '';
   const note = (text: string) => {
-    written.err += text;
+    err += text;
   };
   const terminal = {
-    out: (text: string) => {
-      written.out += `${text}\n`;
-    },
+    out: (text: string) => void out.push(Buffer.from(`${text}\n`)),
     err: (text: string) => note(`${text}\n`),
-    write: async (bytes: Uint8Array) => {
-      written.out += Buffer.from(bytes).toString();
-    },
+    write: async (bytes: Uint8Array) => void out.push(bytes),
     input: async function* () {},
     isTyped: () => false,
     environment,
@@ -64,7 +61,7 @@ export async function runCommand(
   };
   const { run }: { readonly run: typeof runProgram } = await import(pathToFileURL(COMMAND_LINE).href);
   const code = await run(args, { terminal, clock: systemClock, random: systemRandom });
-  return { code, stdout: written.out, stderr: written.err };
+  return { code, stdout: Buffer.concat(out).toString(), stderr: err };
 }
 
 /** A data directory with a configuration, in which the real program runs as a process of its own. */
