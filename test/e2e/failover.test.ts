@@ -7,7 +7,7 @@ import type { SmtpSink } from '../peers/smtp-sink.ts';
 import { HANG } from '../peers/smtp-sink-script.ts';
 import { CONCURRENCY, TwoRelays } from './two-relays.ts';
 
-const MESSAGES = 2000;
+const MESSAGES = 1000;
 const TIMEOUT = { timeout: 180_000 };
 
 /** One way for a relay to fail: how that begins, by what is seen that it was met, and how it ends. */

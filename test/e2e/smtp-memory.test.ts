@@ -8,7 +8,7 @@ import { times } from '../support/proof.ts';
 import { type SmtpService, startSmtpService } from './smtp-service.ts';
 
 const MIB = 1024 * 1024;
-const IDLE = times('smtp_idle', 3_000);
+const IDLE = times('smtp_idle', 1_000);
 /** Connections under TLS are measured on fewer: each costs the tests a handshake. */
 const IDLE_TLS = 1000;
 /** Files that this process and the server need each: a socket for each connection, and some besides. */
@@ -137,7 +137,7 @@ describeIf(openFiles() >= FILES, `${FILES} open files`, 'idle connections', () =
 });
 
 describe('large messages', () => {
-  const SENDERS = times('smtp_uploads', 40);
+  const SENDERS = times('smtp_uploads', 16);
   const BYTES = 25_000_000;
   const BUDGET = 128 * MIB;
   /** Beside the budget: what sockets have read and nobody has taken, what the spool writes, garbage for a while. */

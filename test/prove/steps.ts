@@ -263,6 +263,17 @@ export const STEPS: readonly Step[] = [
     }),
   },
   {
+    name: 'looks',
+    holds: 'No page of the dashboard has a serious finding of axe, in light, or in dark on a phone.',
+    files: ['test/browser/looks.test.ts'],
+    unit: 'looks',
+    target: 2,
+    least: 2,
+    environment: counted('looks'),
+    whole: true,
+    seconds: 300,
+  },
+  {
     name: 'tls-scan',
     holds:
       'A scanner of TLS finds nothing worse than LOW at any listener, but that nobody else signed the certificate.',

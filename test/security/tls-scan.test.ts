@@ -11,8 +11,8 @@ import { tell, times } from '../support/proof.ts';
 
 /** How many listeners are scanned, of those below. All of them are scanned wholly, fewer in what matters most. */
 const SCANS = times('tls_scans', 1);
-/** Protocols, ciphers by strength and by whose preference, certificate, renegotiation. */
-const QUICK = ['-p', '-s', '-S', '-P', '-R'];
+/** Protocols, certificate, renegotiation. Each cipher that a listener might take costs a handshake, and a process. */
+const QUICK = ['-p', '-S', '-R'];
 const LIMIT_MS = 900_000;
 
 /** What only whoever signs certificates for others could mend. */
