@@ -1,6 +1,6 @@
 /** The package as npm packs it, installed in a folder. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
@@ -65,6 +65,9 @@ async function pack(): Promise<string> {
   for (const name of [...SOURCES, ...DOCUMENTS])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
   symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+  // The types of this tree are checked before its tests.
+  const compiler = join(copy, 'tsconfig.build.json');
+  writeFileSync(compiler, readFileSync(compiler, 'utf8').replace('"noEmit": false', '$&, "noCheck": true'));
   const npm = { cwd: copy, env: ownEnvironment() };
   await run('npm', ['pack', '--silent', '--pack-destination', folder], npm);
   rmSync(copy, { recursive: true });
