@@ -1,9 +1,19 @@
 /** The package as npm packs it, installed in a folder. */
 import { execFile } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, dirname, join } from 'node:path';
+import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { untilFound } from '../peers/watch.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
@@ -33,6 +43,9 @@ const DOCUMENTS = [
   'deploy',
 ];
 
+/** The file that stands beside the tarball that could not be made. */
+const FAILED = 'end badly';
+
 /** Of `package.json`, what tests look at. */
 interface PackageJson {
   readonly version: string;
@@ -51,16 +64,40 @@ let packed: Promise<string> | null = null;
 
 /** Packs this tree into `folder`; gives the tarball. */
 export async function packTree(folder: string): Promise<string> {
-  packed ??= pack();
-  const tarball = join(folder, `waybill-${packageJson().version}.tgz`);
+  packed ??= packOnce();
+  const tarball = join(folder, basename(await packed));
   cpSync(await packed, tarball);
   return tarball;
 }
 
+/** Packs in the folder that `npm test` names to all its processes: the first that comes makes it, and others wait. */
+async function packOnce(): Promise<string> {
+  const shared = process.env['WAYBILL_PACKED'];
+  if (shared === undefined) {
+    const folder = mkdtempSync(join(tmpdir(), 'waybill-packed-'));
+    process.once('exit', () => rmSync(folder, { recursive: true }));
+    return await pack(folder);
+  }
+  try {
+    mkdirSync(shared);
+  } catch {
+    // Under the name of the tarball npm writes little by little.
+    const done = await untilFound(shared, () => readdirSync(shared).find((name) => name.startsWith('end ')));
+    if (done === FAILED) throw new Error('whoever packed the tree could not');
+    return join(shared, `waybill-${packageJson().version}.tgz`);
+  }
+  let end = FAILED;
+  try {
+    const tarball = await pack(shared);
+    end = 'end well';
+    return tarball;
+  } finally {
+    writeFileSync(join(shared, end), '');
+  }
+}
+
 /** Builds in a copy, so that tests do not meet in one `dist`. */
-async function pack(): Promise<string> {
-  const folder = mkdtempSync(join(tmpdir(), 'waybill-packed-'));
-  process.once('exit', () => rmSync(folder, { recursive: true }));
+async function pack(folder: string): Promise<string> {
   const copy = join(folder, 'tree');
   for (const name of [...SOURCES, ...DOCUMENTS])
     cpSync(join(ROOT, name), join(copy, name), { recursive: true });
