@@ -166,7 +166,8 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
   });
 
   test('fetches pictures only where they were asked for, each once, and tells their server nothing of who asked', async () => {
-    const page = await dashboard.signedIn(`/messages/${ids[3]}`);
+    const page = await dashboard.signedIn(`/messages/${ids[0]}`);
+    await page.goto(`/messages/${ids[3]}`);
     const { port } = pictures.address() as AddressInfo;
     const at = { domain: '127.0.0.1', path: '/', secure: true, sameSite: 'None' } as const;
     await page.context().addCookies([{ name: 'known', value: '1', ...at }]);
@@ -187,8 +188,13 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     await settled(page);
     expect(asked.map(({ tells }) => tells)).toEqual(paths.map(() => []));
     expect([dashboard.surprises.filter(isAttack), knocks]).toEqual([[], 0]);
-    await page.goto(`/messages/${ids[0]}`);
+    // Back leaves the message, and does not lead its frame to where pictures were shown.
     await page.goBack();
+    await expect.poll(() => page.url()).toContain(`/messages/${ids[0]}`);
+    await frame.getByText('Visible words').waitFor();
+    await settled(page);
+    expect([asked.length, dashboard.strays.size]).toEqual([4, 0]);
+    await page.goForward();
     await page.getByText('4 remote pictures are not shown').waitFor();
     await settled(page);
     expect([asked.length, dashboard.strays.size]).toEqual([4, 0]);

@@ -123,7 +123,6 @@ function HtmlView({
   readonly isPhone: boolean;
   readonly onView: (view: ContentsView) => void;
 }) {
-  const [isLoaded, setLoaded] = useState(false);
   const [isDark, setDark] = useState(false);
   // Not in the page's address: nobody asks for pictures by following a link.
   const [hasPictures, setPictures] = useState(false);
@@ -151,22 +150,43 @@ function HtmlView({
         <PicturesBar count={remotePictures} isShown={hasPictures} onShow={setPictures} />
       )}
       <div className="h-[min(64dvh,32rem)] min-h-40 resize-y overflow-hidden rounded-md border border-line bg-sunken p-0 sm:p-3">
-        <iframe
-          // A frame whose sandbox allows nothing is of no origin, runs nothing and leads nowhere.
-          sandbox=""
-          title="The message's HTML"
+        {/* A frame of its own for each look: were one led from look to look, Back would lead it to pictures that were hidden. */}
+        <HtmlFrame
+          key={look.toString()}
           src={`/preview/${encodeURIComponent(id)}?${look}`}
-          referrerPolicy="no-referrer"
-          onLoad={() => setLoaded(true)}
-          style={{ background: isDark ? '#121212' : '#fff', colorScheme: 'light' }}
-          className={classNames(
-            'mx-auto block h-full w-full rounded-sm transition-[max-width,opacity] duration-200',
-            isPhone ? 'max-w-[375px]' : 'max-w-full',
-            !isLoaded && 'opacity-40',
-          )}
+          isDark={isDark}
+          isPhone={isPhone}
         />
       </div>
     </div>
+  );
+}
+
+function HtmlFrame({
+  src,
+  isDark,
+  isPhone,
+}: {
+  readonly src: string;
+  readonly isDark: boolean;
+  readonly isPhone: boolean;
+}) {
+  const [isLoaded, setLoaded] = useState(false);
+  return (
+    <iframe
+      // A frame whose sandbox allows nothing is of no origin, runs nothing and leads nowhere.
+      sandbox=""
+      title="The message's HTML"
+      src={src}
+      referrerPolicy="no-referrer"
+      onLoad={() => setLoaded(true)}
+      style={{ background: isDark ? '#121212' : '#fff', colorScheme: 'light' }}
+      className={classNames(
+        'mx-auto block h-full w-full rounded-sm transition-[max-width,opacity] duration-200',
+        isPhone ? 'max-w-[375px]' : 'max-w-full',
+        !isLoaded && 'opacity-40',
+      )}
+    />
   );
 }
 
