@@ -1,6 +1,6 @@
 import type { SessionCalls } from '../../src/dashboard/contract.ts';
 import type { OperationName, RequestOf, ResultOf, StepOf } from '../../src/operations/table.ts';
-import { connectionFound, connectionLost } from './connection.ts';
+import { answerCame, connectionLost } from './connection.ts';
 
 /** Longer than the slowest call may take, except those whose steps are streamed. */
 const CALL_TIMEOUT_MS = 60_000;
@@ -154,7 +154,7 @@ async function send(path: string, init: RequestInit): Promise<Response> {
         : 'The server cannot be reached. It may be restarting; try again in a moment.',
     });
   }
-  connectionFound();
+  answerCame(response);
   if (response.ok) return response;
   const problem = await problemOf(response);
   if (response.status === 401 && !path.startsWith('/api/session')) onSignedOut();

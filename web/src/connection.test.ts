@@ -1,5 +1,38 @@
-import { describe, expect, it } from 'vitest';
-import { steadily } from './connection.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { call } from './api.ts';
+import { connectionFound, connectionLost, steadily, watchConnection } from './connection.ts';
+
+afterEach(() => {
+  connectionFound();
+  vi.unstubAllGlobals();
+});
+
+describe('a call', () => {
+  /** Whether a call that is answered so says that the connection is back, after it was lost. */
+  async function findsWith(status: number, type: string): Promise<boolean> {
+    vi.stubGlobal('document', { hidden: true });
+    vi.stubGlobal('fetch', async () => new Response('{}', { status, headers: { 'content-type': type } }));
+    let isBack = false;
+    const stop = watchConnection(() => {
+      isBack = true;
+    });
+    connectionLost();
+    await call('relays', {}).catch(() => {});
+    stop();
+    return isBack;
+  }
+
+  it.each([
+    [200, 'application/json', true],
+    [404, 'application/problem+json', true],
+    [503, 'application/problem+json', true],
+    [502, 'text/html', false],
+    [503, 'text/plain', false],
+    [504, 'text/html', false],
+  ])('that is answered %i with %s says: the server is there: %s', async (status, type, isBack) => {
+    expect(await findsWith(status, type)).toBe(isBack);
+  });
+});
 
 describe('steadily', () => {
   /** Fails as often as it says, and counts. */

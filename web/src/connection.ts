@@ -19,7 +19,13 @@ export function connectionLost(): void {
   if (lostAt.get() === null) lostAt.put(Date.now());
 }
 
-/** An answer came, whatever it says. */
+/** An answer came: of the server, or of what stands before it and answers while the server is away. */
+export function answerCame(answer: Answer): void {
+  if (isForAway(answer)) connectionLost();
+  else connectionFound();
+}
+
+/** The server was heard. */
 export function connectionFound(): void {
   if (lostAt.get() !== null) lostAt.put(null);
 }
@@ -81,13 +87,19 @@ export function steadily<Code>(
   };
 }
 
+type Answer = Pick<Response, 'status' | 'headers'>;
+
+/** Whether what stands before the server answers for it, because it is away. What the server refuses itself is a problem. */
+function isForAway({ status, headers }: Answer): boolean {
+  const isProblem = headers.get('content-type')?.startsWith('application/problem+json') === true;
+  return status >= 502 && status <= 504 && !isProblem;
+}
+
 async function serverIsAway(): Promise<boolean> {
   try {
-    const { status } = await fetch('/favicon.svg', { method: 'HEAD', cache: 'no-store' });
-    // What stands before the server answers so for it.
-    if (status >= 502 && status <= 504) return true;
-    connectionFound();
-    return false;
+    const answer = await fetch('/favicon.svg', { method: 'HEAD', cache: 'no-store' });
+    answerCame(answer);
+    return isForAway(answer);
   } catch {
     return true;
   }
