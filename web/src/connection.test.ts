@@ -65,3 +65,63 @@ describe('steadily', () => {
     expect(code.tries).toBe(2);
   });
 });
+
+describe('while there is no connection', () => {
+  afterEach(() => vi.useRealTimers());
+
+  it('asks at once, and one question at a time however long each takes', async () => {
+    vi.useFakeTimers();
+    vi.stubGlobal('document', { hidden: false });
+    const answers: (() => void)[] = [];
+    let backs = 0;
+    const stop = watchConnection(
+      () => backs++,
+      async () => await new Promise<void>((resolve) => answers.push(resolve)),
+    );
+    const later = async (ms: number) => await vi.advanceTimersByTimeAsync(ms);
+    connectionLost();
+    await later(0);
+    expect(answers).toHaveLength(1);
+    await later(60_000);
+    expect(answers).toHaveLength(1);
+    answers[0]?.();
+    await later(1_999);
+    expect(answers).toHaveLength(1);
+    await later(1);
+    expect(answers).toHaveLength(2);
+    connectionFound();
+    answers[1]?.();
+    await later(60_000);
+    expect([answers.length, backs]).toEqual([2, 1]);
+    // What fails alone is asked for again whenever the server is back: that must not go round without a pause.
+    connectionLost();
+    await later(0);
+    connectionFound();
+    answers[2]?.();
+    await later(0);
+    connectionLost();
+    await later(1_999);
+    expect(answers).toHaveLength(3);
+    await later(1);
+    expect(answers).toHaveLength(4);
+    answers[3]?.();
+    stop();
+    await later(60_000);
+    expect(answers).toHaveLength(4);
+  });
+
+  it('gives up a question that is lost on its way', async () => {
+    vi.useFakeTimers();
+    vi.stubGlobal('document', { hidden: false });
+    let signal: AbortSignal | null | undefined;
+    vi.stubGlobal('fetch', async (_path: string, init?: RequestInit) => {
+      signal = init?.signal;
+      return await Promise.resolve(new Response());
+    });
+    const stop = watchConnection(() => {});
+    connectionLost();
+    await vi.advanceTimersByTimeAsync(0);
+    expect(signal).toBeInstanceOf(AbortSignal);
+    stop();
+  });
+});

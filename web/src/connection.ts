@@ -13,6 +13,8 @@ const lostAt = new Store<number | null>(null);
 const WORTH_A_WORD_MS = 1_500;
 /** How long the next try of what could not be fetched waits. */
 const PAUSE_MS = 2_000;
+/** A question that is not answered by then is lost on its way. */
+const ANSWER_MS = 5_000;
 
 /** No answer came. */
 export function connectionLost(): void {
@@ -30,23 +32,45 @@ export function connectionFound(): void {
   if (lostAt.get() !== null) lostAt.put(null);
 }
 
-/** While there is no connection, asks whether there is one again, and calls when there is. Gives how to stop. */
-export function watchConnection(onBack: () => void): () => void {
-  let asking: ReturnType<typeof setInterval> | undefined;
+/**
+ * While there is no connection, asks whether there is one again, and calls when there is: at once, one question at a time,
+ * and so far apart that a call that fails alone, and is made again whenever the server is back, is not made without end.
+ * Gives how to stop.
+ */
+export function watchConnection(onBack: () => void, ask: () => Promise<unknown> = serverIsAway): () => void {
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  let isAsking = false;
+  let isStopped = false;
+  let answeredAt = Number.NEGATIVE_INFINITY;
+  const askSoon = () => {
+    if (isAsking || timer !== undefined || isStopped || lostAt.get() === null) return;
+    const wait = Math.max(0, answeredAt + PAUSE_MS - performance.now());
+    timer = setTimeout(async () => {
+      timer = undefined;
+      isAsking = true;
+      if (!document.hidden) await ask();
+      isAsking = false;
+      answeredAt = performance.now();
+      askSoon();
+    }, wait);
+  };
+  const stopAsking = () => {
+    clearTimeout(timer);
+    timer = undefined;
+  };
   const unsubscribe = lostAt.subscribe(() => {
-    if (lostAt.get() !== null)
-      asking ??= setInterval(() => {
-        if (!document.hidden) void serverIsAway();
-      }, PAUSE_MS);
-    else if (asking !== undefined) {
-      clearInterval(asking);
-      asking = undefined;
-      onBack();
+    if (lostAt.get() !== null) {
+      askSoon();
+      return;
     }
+    stopAsking();
+    onBack();
   });
+  askSoon();
   return () => {
+    isStopped = true;
     unsubscribe();
-    clearInterval(asking);
+    stopAsking();
   };
 }
 
@@ -97,7 +121,11 @@ function isForAway({ status, headers }: Answer): boolean {
 
 async function serverIsAway(): Promise<boolean> {
   try {
-    const answer = await fetch('/favicon.svg', { method: 'HEAD', cache: 'no-store' });
+    const answer = await fetch('/favicon.svg', {
+      method: 'HEAD',
+      cache: 'no-store',
+      signal: AbortSignal.timeout(ANSWER_MS),
+    });
     answerCame(answer);
     return isForAway(answer);
   } catch {
