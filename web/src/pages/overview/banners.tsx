@@ -11,7 +11,7 @@ import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
-import { type Cure, cureFor, DOCTOR, wordsOf } from '../system/cures.ts';
+import { type Cure, cureFor, DOCTOR, saidOf } from '../system/cures.ts';
 
 type Shown = ResultOf<'overview'>['banners'][number];
 type Relay = ResultOf<'overview'>['relays'][number];
@@ -61,7 +61,7 @@ function told({ code, level, text, foundAt }: Shown) {
   const { label, target } = cure ?? (foundAt === null ? HEALTH : DOCTOR);
   return (
     <Notice key={`${code} ${text}`} level={level} actions={<ButtonLink small {...target} label={label} />}>
-      {cure === null ? text : wordsOf(text)}
+      {saidOf(code, text)}
       {foundAt !== null && (
         <span className="block text-sm text-soft">
           The doctor found it <Time at={foundAt} />.

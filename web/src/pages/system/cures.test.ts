@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { adviceOf, cureFor, pageFor, wordsOf } from './cures.ts';
+import { adviceOf, cureFor, pageFor, summaryOf, wordsOf } from './cures.ts';
 
 test.each([
   ['relay out', 'Relay out'],
@@ -12,6 +12,7 @@ test.each([
   ['domain example.com', 'Domain example.com'],
   ['route to-the-inbox', 'Routes'],
   ['certificate order', 'Certificate'],
+  ['tls reports', 'Domains'],
   ['disk', 'Storage'],
   ['disk flush', undefined],
   ['open relay', 'SMTP listener'],
@@ -46,4 +47,36 @@ test('where there is a button, advice comes without its command line', () => {
   expect(
     adviceOf('put back the earlier secret.key; or remove it and add it again: waybill relays remove out'),
   ).toBe('put back the earlier secret.key; or remove it and add it again');
+});
+
+test.each([
+  ['server: { public_url: "https://mail.example.com" }', null],
+  ['listener: { require_auth: true }  # or put a proxy before it: listener.trusted_proxies', null],
+  ['relays: [{ name: out, warmup_start: 2026-11-28 }]  # to begin today', null],
+  [
+    'relays: source_ips of out: 192.0.2.1; or give the address to an interface: sudo ip address add 192.0.2.2 dev eth0',
+    'give the address to an interface: sudo ip address add 192.0.2.2 dev eth0',
+  ],
+  ['get one for mail.example.com, or: server: { hostname: … }', 'get one for mail.example.com'],
+  [
+    'let another relay send the rest, in its rule: via: [out, other]; or allow more: max_per_day of out',
+    'let another relay send the rest, in its rule; or allow more: max_per_day of out',
+  ],
+])('of the advice %j what is no line of a file is told', (cure, advice) => {
+  expect(adviceOf(cure)).toBe(advice);
+});
+
+test('of several faults each is told without the command line that a button stands for', () => {
+  const relays = {
+    name: 'relays',
+    status: 'degraded',
+    detail: 'It refuses us. Correct the relay, then: waybill relays test out.',
+  } as const;
+  const ports = { name: 'ports', status: 'degraded', detail: 'Port 25 is not bound.' } as const;
+  const well = { name: 'disk', status: 'healthy', detail: 'There is space.' } as const;
+  const message = `${relays.detail} ${ports.detail}`;
+  expect(summaryOf({ message, checks: [relays, well, ports] })).toBe(
+    'It refuses us. Correct the relay. Port 25 is not bound.',
+  );
+  expect(summaryOf({ message: 'All is well.', checks: [well] })).toBe('All is well.');
 });

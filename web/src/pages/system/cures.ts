@@ -1,4 +1,7 @@
+import type { ResultOf } from '../../../../src/operations/table.ts';
 import type { RowTarget } from '../../parts/table-row.tsx';
+
+type Health = ResultOf<'health'>;
 
 /** Where something can be done about what health or the doctor found: the words of the button, and the page. */
 export interface Cure {
@@ -38,7 +41,8 @@ const CURES: Table = [
   [/^relays$|breaker|^quotas$/, () => RELAYS],
   [/route/, () => ROUTES],
   [/queue|oldest|late|spool/, () => ({ label: 'Queue', target: { to: '/queue' } })],
-  [/cert|tls/, () => section('Certificate', 'certificate')],
+  [/^certificate/, () => section('Certificate', 'certificate')],
+  [/^tls reports$/, () => ({ label: 'Domains', target: { to: '/domains' } })],
   [/denied|denial/, () => ({ label: 'Settings', target: { to: '/settings' } })],
   [
     /^disk$|storage|database/,
@@ -77,11 +81,18 @@ function cureIn(table: Table, text: string): Cure | null {
 }
 
 /** What is a line for a shell or a configuration file, and no advice. */
-const COMMAND = /^(?:or )?(?:(?:waybill|openssl|chmod|sudo) |relays: |show the whole conversation)/;
+const COMMAND = /^(?:or )?(?:(?:waybill|openssl|chmod|sudo) |relays: |\w+: [{[]|show the whole conversation)/;
+/** Such a line behind advice. */
+const ITS_COMMAND = /,?(?: (?:then|or))?: (?:waybill |\w+: [{[]).*$/;
 
 /** What health or the doctor found, without the command line in it: there is a button. */
 export function wordsOf(found: string): string {
   return found.replace(/(?:,? then)?: waybill [\w -]+(?=[.;])/g, '');
+}
+
+/** The same of what was found of one thing; whole where there is no button. */
+export function saidOf(name: string, found: string): string {
+  return cureFor(name) === null ? found : wordsOf(found);
 }
 
 /** What the doctor advises, without its command line: for those who have a button instead. Null where nothing is left. */
@@ -89,8 +100,15 @@ export function adviceOf(cure: string): string | null {
   const words = cure
     .split('; ')
     .filter((part) => !COMMAND.test(part))
-    .map((part) => part.replace(/,? ?(?:then)?: waybill .*$/, ''))
+    .map((part) => part.replace(ITS_COMMAND, ''))
     .filter((part) => part !== '')
-    .join('; ');
+    .join('; ')
+    .replace(/^or /, '');
   return words === '' ? null : words;
+}
+
+/** What health says of all that is ill, in a line. */
+export function summaryOf({ message, checks }: Pick<Health, 'message' | 'checks'>): string {
+  const ill = checks.filter(({ status }) => status !== 'healthy');
+  return ill.length === 0 ? message : ill.map(({ name, detail }) => saidOf(name, detail)).join(' ');
 }

@@ -7,7 +7,7 @@ import { Card, KeyValue } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { Bytes, Duration, Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
-import { adviceOf, cureFor, wordsOf } from './cures.ts';
+import { adviceOf, cureFor, summaryOf, wordsOf } from './cures.ts';
 
 type Health = ResultOf<'health'>;
 /** What was looked at, and how it is. */
@@ -64,14 +64,12 @@ export function HealthTab() {
 }
 
 function Summary({ report }: { readonly report: Health }) {
-  const { status, message, checks, database, disk, encryption, startedAt } = report;
-  const cause = checks.find(({ detail }) => detail === message);
-  const hasButton = cause !== undefined && cureFor(cause.name) !== null;
+  const { status, database, disk, encryption, startedAt } = report;
   return (
     <Card>
       <div className="mb-3 flex flex-wrap items-center gap-x-3 gap-y-1">
         <StatusBadge status={status} />
-        <span className="font-medium">{hasButton ? wordsOf(message) : message}</span>
+        <span className="font-medium">{summaryOf(report)}</span>
       </div>
       <KeyValue
         wide
