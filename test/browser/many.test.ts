@@ -83,7 +83,15 @@ describeWith(NEEDED, 'ten thousand messages', () => {
     await first.check();
     await bar.getByText('1 selected').waitFor();
     expect(await bar.getByRole('button', { name: /that match/ }).count()).toBe(0);
+    const searches: string[] = [];
+    page.on('request', (request) => {
+      if (request.url().endsWith('/api/call/search')) searches.push(request.url());
+    });
     await page.getByRole('checkbox', { name: 'Select all that are shown' }).check();
+    const count = bar.getByRole('button', { name: 'Count all that match' });
+    await count.waitFor();
+    expect(searches).toEqual([]);
+    await count.click();
     await bar.getByRole('button', { name: 'Select all 100 that match' }).click();
     await bar.getByText('100 selected').waitFor();
     await bar.getByRole('button', { name: 'Cancel sending' }).click();

@@ -18,7 +18,10 @@ export interface ShownPart {
   readonly first: string;
 }
 
-/** Offers to tick all that is found, and not only what is shown; how many these are is counted first. */
+/**
+ * Offers to tick all that is found, and not only what is shown. How many these are is counted first, and only when that is
+ * asked for: it may take many searches.
+ */
 export function AllFound({
   part: { query, first },
   onTick,
@@ -34,6 +37,7 @@ export function AllFound({
         idAfter(first),
         signal,
       ),
+    enabled: false,
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
@@ -41,7 +45,7 @@ export function AllFound({
     return (
       <Button
         small
-        label={found.isError ? 'Count all that match again' : 'Counting all that match'}
+        label={found.isFetching ? 'Counting all that match' : 'Count all that match'}
         busy={found.isFetching}
         onClick={() => void found.refetch()}
       />

@@ -91,14 +91,17 @@ export function MessagesPage() {
   );
 }
 
-/** What is shown, where all of it is ticked, nothing else is, and more was found; else null. */
+/**
+ * What is shown, where all of it is ticked, nothing else is, and more was found; else null. Also where few are found among
+ * many: all that is stored would have to be looked at.
+ */
 function shownPart(
-  { rows, more }: MessageList,
+  { rows, more, sparse }: MessageList,
   query: string,
   selected: ReadonlySet<string>,
 ): ShownPart | null {
   const [first] = rows;
-  if (first === undefined || !more.has || selected.size !== rows.length) return null;
+  if (first === undefined || !more.has || sparse || selected.size !== rows.length) return null;
   return rows.every(({ id }) => selected.has(id)) ? { query, first: first.id } : null;
 }
 
