@@ -3,7 +3,7 @@ import type { Hint } from '../../src/dashboard/contract.ts';
 import type { Topic } from '../../src/operations/operation.ts';
 import { connectionFound, connectionLost, watchConnection } from './connection.ts';
 import { openStream, type StreamState } from './live-stream.ts';
-import { queryClient, refetchShown } from './queries.ts';
+import { isFetchingShown, queryClient, refetchShown } from './queries.ts';
 import { refreshSession } from './session.tsx';
 import { Store, useStored } from './store.ts';
 
@@ -50,7 +50,7 @@ export function startLive(): () => void {
 }
 
 /** Hints on their way to calls: the first one acts at once, and those that follow it closely act together. */
-class Gathering {
+export class Gathering {
   readonly #prompt: boolean;
   readonly #topics = new Set<Topic>();
   #timer: ReturnType<typeof setTimeout> | undefined;
@@ -86,6 +86,11 @@ class Gathering {
 
   #fetch(): void {
     this.#timer = undefined;
+    // The answer that is under way may be from before the hint, and is not cut short: another one has to follow it.
+    if (this.#prompt && isFetchingShown(this.#topics, true)) {
+      this.#timer = setTimeout(() => this.#fetch(), PROMPT_MS);
+      return;
+    }
     const now = performance.now();
     this.#pace = this.#prompt ? PROMPT_MS : gatherMs(this.#pace, now - this.#lastFetch);
     this.#lastFetch = now;

@@ -1,6 +1,7 @@
 import {
   type InfiniteData,
   keepPreviousData,
+  type Query,
   QueryClient,
   type UseMutationResult,
   type UseQueryResult,
@@ -162,14 +163,21 @@ export function useAct<Name extends OperationName>(
  */
 export function refetchShown(topics?: ReadonlySet<Topic>, prompt?: boolean): void {
   void queryClient.invalidateQueries(
-    {
-      predicate: ({ meta }) => {
-        if (prompt !== undefined && prompt !== (meta?.['prompt'] ?? false)) return false;
-        const about = (meta?.['topics'] ?? []) as readonly Topic[];
-        return about.some((topic) => topics === undefined || topics.has(topic));
-      },
-    },
+    { predicate: about(topics, prompt) },
     // Where one takes longer than the pace, it would never end.
     { cancelRefetch: prompt !== true },
   );
+}
+
+/** Whether what {@link refetchShown} would fetch is being fetched already. */
+export function isFetchingShown(topics: ReadonlySet<Topic>, prompt: boolean): boolean {
+  return queryClient.isFetching({ type: 'active', predicate: about(topics, prompt) }) > 0;
+}
+
+function about(topics?: ReadonlySet<Topic>, prompt?: boolean): (query: Query) => boolean {
+  return ({ meta }) => {
+    if (prompt !== undefined && prompt !== (meta?.['prompt'] ?? false)) return false;
+    const own = (meta?.['topics'] ?? []) as readonly Topic[];
+    return own.some((topic) => topics === undefined || topics.has(topic));
+  };
 }
