@@ -4,6 +4,7 @@ import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { formatChange, formatCount } from '../../format.ts';
 import { ButtonLink } from '../../parts/button.tsx';
+import { classNames } from '../../parts/class-names.ts';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
@@ -12,6 +13,7 @@ import { useCall } from '../../queries.ts';
 import { Banners, Failures } from './banners.tsx';
 import { FATES } from './fates.ts';
 import { Flow, RelaysTable } from './flow.tsx';
+import { BY_DEFAULT, RANGES, type Range, rangeOf } from './ranges.ts';
 
 /** The figures of the last minutes move with time, which no hint tells of. */
 const EVERY_MS = 15_000;
@@ -19,7 +21,7 @@ const EVERY_MS = 15_000;
 /** How the service does: what someone sees who looks in for five seconds, and what they should know. */
 export function OverviewPage() {
   const [{ range: chosen = 'day' }, put] = useAddress();
-  const range = RANGES.find(({ value }) => value === chosen) ?? RANGES[1];
+  const range = RANGES.find(({ value }) => value === chosen) ?? BY_DEFAULT;
   const overview = useCall(
     'overview',
     { step: range.step, count: range.count },
@@ -37,7 +39,7 @@ export function OverviewPage() {
             <div className="grid gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
               <OutcomesChart
                 series={view.series}
-                range={range}
+                chosen={range}
                 onChange={(next) => put({ range: next === 'day' ? undefined : next })}
               />
               <Failures failures={view.failures} />
@@ -160,32 +162,28 @@ export function Welcome() {
   );
 }
 
-const RANGES = [
-  { value: 'hour', label: '1 h', step: 'minute', count: 60, words: 'the last hour, by minute' },
-  { value: 'day', label: '24 h', step: 'hour', count: 24, words: 'the last 24 hours, by hour' },
-  { value: 'week', label: '7 d', step: 'hour', count: 168, words: 'the last 7 days, by hour' },
-  { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day of UTC' },
-] as const;
-
 const COUNTED = 'Messages delivered, captured and failed';
 
-/** What became of mail over time. */
+/** What became of mail over time: of the range that was chosen before, until the answer to another is there. */
 function OutcomesChart({
-  series: { from, stepSeconds, counts },
-  range,
+  series,
+  chosen,
   onChange,
 }: {
   readonly series: Overview['series'];
-  readonly range: (typeof RANGES)[number];
-  readonly onChange: (range: (typeof RANGES)[number]['value']) => void;
+  readonly chosen: Range;
+  readonly onChange: (range: Range['value']) => void;
 }) {
+  const { from, stepSeconds, counts } = series;
+  const range = rangeOf(series);
+  const isFormer = range !== chosen;
   return (
     <Card
       title="Outcomes"
       note={`Messages over ${range.words}.`}
-      actions={<Segments label="Range" choices={RANGES} value={range.value} onChange={onChange} />}
+      actions={<Segments label="Range" choices={RANGES} value={chosen.value} onChange={onChange} />}
     >
-      <div className="space-y-4">
+      <div aria-busy={isFormer} className={classNames('space-y-4', isFormer && 'opacity-60')}>
         <TimeSeriesChart
           label={`${COUNTED}, over ${range.words}`}
           from={Date.parse(from)}
