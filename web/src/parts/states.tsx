@@ -198,27 +198,37 @@ const LEVELS = {
   critical: [CircleAlert, 'text-failed', 'border-failed/30 bg-failed-soft', 'bg-chart-failed'],
 } as const;
 
-/** What someone should know now, and what to do about it. */
+/**
+ * What someone should know now, and what to do about it. Where it `ticks`, because it holds times that pass, only its title
+ * is read aloud: all of it would be, again and again.
+ */
 export function Banner({
   level = 'info',
+  ticks = false,
   title,
   children,
   actions,
 }: {
   readonly level?: keyof typeof LEVELS;
+  readonly ticks?: boolean;
   readonly title?: ReactNode;
   readonly children?: ReactNode;
   readonly actions?: ReactNode;
 }) {
   const [Icon, sign, sheet] = LEVELS[level];
+  const role = level === 'critical' ? 'alert' : 'status';
   return (
     <div
-      role={level === 'critical' ? 'alert' : 'status'}
+      role={ticks ? undefined : role}
       className={classNames('flex flex-wrap items-start gap-x-3 gap-y-2 rounded-lg border px-4 py-3', sheet)}
     >
       <Icon aria-hidden size={18} className={classNames('mt-0.5 shrink-0', sign)} />
       <div className="min-w-0 flex-1 basis-52">
-        {title !== undefined && <div className="font-semibold">{title}</div>}
+        {title !== undefined && (
+          <div role={ticks ? role : undefined} className="font-semibold">
+            {title}
+          </div>
+        )}
         {children !== undefined && <div className="break-words">{children}</div>}
       </div>
       {actions !== undefined && (

@@ -190,7 +190,7 @@ function Obstacles({
   readonly open: ComponentProps<typeof RestActs>['open'];
 }) {
   return (
-    <Banner level="warning" title="It waits for something">
+    <Banner level="warning" ticks title="It waits for something">
       <ul className="space-y-3">
         {of.slice(0, MAX_SHOWN).map(([key, obstacle]) => (
           <li key={key}>

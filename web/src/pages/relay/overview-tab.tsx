@@ -72,6 +72,7 @@ function Warnings({ relay }: { readonly relay: RelayDetail }) {
       {relay.rest && (
         <Banner
           level="critical"
+          ticks
           title={
             relay.state === 'resting'
               ? 'It rests, because its next hop fails'
