@@ -76,7 +76,9 @@ describeWith(NEEDED, 'the checks of a message', () => {
 
   test('captured and scheduled mail have chips of their own', async () => {
     await page.goto('/messages?q=hello+is:captured');
-    const chip = page.getByRole('button', { name: 'Captured' });
+    const only = page.getByRole('group', { name: 'Only' });
+    const chip = only.getByRole('button', { name: 'Captured' });
+    expect(await only.getByRole('button').allInnerTexts()).toEqual(['Captured', 'Scheduled']);
     expect(await chip.getAttribute('aria-pressed')).toBe('true');
     await chip.click();
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('hello');

@@ -312,10 +312,7 @@ const STATUSES = ['queued', 'processing', 'retrying', 'delivered', 'failed'] as 
 
 const QUALITIES = ['captured', 'scheduled'] as const;
 
-/** What chips are pressed for: each status, and what has a token of its own. */
-const PRESSED = [...STATUSES, ...QUALITIES] as const;
-
-/** What a search asks for, a piece at a time: statuses to press, and each other token to take away. */
+/** What a search asks for, a piece at a time: words to press, and each other token to take away. */
 export function QueryChips({
   query,
   onSearch,
@@ -323,25 +320,14 @@ export function QueryChips({
   readonly query: string;
   readonly onSearch: (query: string) => void;
 }) {
-  const wanted = (['status', 'is'] as const)
-    .flatMap((token) => valuesFor(query, token))
-    .map((value) => value.toLowerCase());
-  const pressed = PRESSED.filter((value) => wanted.includes(value));
   const others = readTerms(query).filter(
     ({ token, value, not }) => token !== null && (not || !(token === 'status' || isPressed(token, value))),
   );
-  const press = (next: readonly (typeof PRESSED)[number][]) => {
-    const named = (names: readonly string[]) => next.filter((value) => names.includes(value));
-    onSearch(withValues(withValues(query, 'status', named(STATUSES)), 'is', named(QUALITIES)));
-  };
   return (
     <div className="mb-3 flex flex-wrap items-center gap-1.5">
-      <FilterChips
-        label="Status"
-        choices={PRESSED.map((value) => ({ value, label: stateWords(value) }))}
-        value={pressed}
-        onChange={press}
-      />
+      <Pressed token="status" label="Status" choices={STATUSES} query={query} onSearch={onSearch} />
+      <span aria-hidden className="mx-1 h-4 w-px bg-line" />
+      <Pressed token="is" label="Only" choices={QUALITIES} query={query} onSearch={onSearch} />
       {others.map((term) => (
         <Chip
           key={`${term.start} ${term.token}`}
@@ -356,6 +342,31 @@ export function QueryChips({
         </Chip>
       ))}
     </div>
+  );
+}
+
+/** The values of one token as words to press: of several statuses any is meant, of several others all. */
+function Pressed<Value extends string>({
+  token,
+  label,
+  choices,
+  query,
+  onSearch,
+}: {
+  readonly token: 'status' | 'is';
+  readonly label: string;
+  readonly choices: readonly Value[];
+  readonly query: string;
+  readonly onSearch: (query: string) => void;
+}) {
+  const wanted = valuesFor(query, token).map((value) => value.toLowerCase());
+  return (
+    <FilterChips
+      label={label}
+      choices={choices.map((value) => ({ value, label: stateWords(value) }))}
+      value={choices.filter((value) => wanted.includes(value))}
+      onChange={(next) => onSearch(withValues(query, token, next))}
+    />
   );
 }
 
