@@ -91,9 +91,14 @@ describeWith(NEEDED, 'ten thousand messages', () => {
     const count = bar.getByRole('button', { name: 'Count all that match' });
     await count.waitFor();
     expect(searches).toEqual([]);
-    await count.click();
-    await bar.getByRole('button', { name: 'Select all 100 that match' }).click();
+    await count.press('Enter');
+    await bar.getByRole('button', { name: 'Select all 100 that match' }).waitFor();
+    await bar.getByRole('status').getByText('100 messages found').waitFor();
+    // The focus stays where the next step is.
+    await page.keyboard.press('Enter');
     await bar.getByText('100 selected').waitFor();
+    const focused = "document.activeElement?.getAttribute('aria-label')";
+    expect(await page.evaluate(focused)).toBe('Selected messages');
     await bar.getByRole('button', { name: 'Cancel sending' }).click();
     await page.getByRole('dialog', { name: 'Cancel 100 messages?' }).waitFor();
   });

@@ -1,7 +1,7 @@
 import { useQuery } from '@tanstack/react-query';
 import { CheckCheck } from 'lucide-react';
 import { call } from '../../api.ts';
-import { formatCount } from '../../format.ts';
+import { formatCount, plural } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { idAfter } from './steady-list.ts';
 
@@ -41,24 +41,33 @@ export function AllFound({
     staleTime: Number.POSITIVE_INFINITY,
     gcTime: 0,
   });
-  if (found.data === undefined)
-    return (
-      <Button
-        small
-        label={found.isFetching ? 'Counting all that match' : 'Count all that match'}
-        busy={found.isFetching}
-        onClick={() => void found.refetch()}
-      />
-    );
-  const { ids, whole } = found.data;
-  const which = whole ? 'all' : 'the newest';
+  const { data, error, isFetching } = found;
   return (
-    <Button
-      small
-      icon={CheckCheck}
-      label={`Select ${which} ${formatCount(ids.length)} that match`}
-      onClick={() => onTick(new Set(ids))}
-    />
+    <>
+      {data === undefined ? (
+        <Button
+          small
+          label={isFetching ? 'Counting…' : `Count all that match${error ? ' again' : ''}`}
+          // Not disabled meanwhile, so that it keeps the focus, and is then what selects.
+          aria-disabled={isFetching}
+          onClick={() => {
+            if (!isFetching) void found.refetch();
+          }}
+        />
+      ) : (
+        <Button
+          small
+          icon={CheckCheck}
+          label={`Select ${data.whole ? 'all' : 'the newest'} ${formatCount(data.ids.length)} that match`}
+          onClick={() => onTick(new Set(data.ids))}
+        />
+      )}
+      <span role="status" className="sr-only">
+        {isFetching
+          ? 'Counting…'
+          : (error?.message ?? (data && `${plural(data.ids.length, 'message')} found`))}
+      </span>
+    </>
   );
 }
 

@@ -1,6 +1,6 @@
 import { Link } from '@tanstack/react-router';
 import { Ban, RotateCw, X } from 'lucide-react';
-import { useState } from 'react';
+import { useRef, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { call } from '../../api.ts';
 import { formatCount, plural } from '../../format.ts';
@@ -29,20 +29,32 @@ export function BulkBar({
 }) {
   // What the dialog is about stays as it was when it opened.
   const [begun, setBegun] = useState<{ readonly act: Act; readonly ids: readonly string[] } | null>(null);
+  const toolbar = useRef<HTMLDivElement>(null);
   const begin = (act: Act) => setBegun({ act, ids: [...selected] });
   return (
     <>
       {selected.size > 0 && (
         <div className="sticky bottom-4 z-20 mt-4 flex justify-center">
           <div
+            ref={toolbar}
             role="toolbar"
             aria-label="Selected messages"
+            tabIndex={-1}
             className="flex flex-wrap items-center gap-2 rounded-lg border border-edge/60 bg-raised px-3 py-2 shadow-raised"
           >
             <span aria-live="polite" className="px-1 font-medium">
               {formatCount(selected.size)} selected
             </span>
-            {part && <AllFound part={part} onTick={onSelect} />}
+            {part && (
+              <AllFound
+                part={part}
+                onTick={(ids) => {
+                  onSelect(ids);
+                  // The button that was pressed is gone then.
+                  toolbar.current?.focus();
+                }}
+              />
+            )}
             <Button small icon={RotateCw} label="Retry now" onClick={() => begin('retry')} />
             <Button small icon={Ban} label="Cancel sending" onClick={() => begin('cancel')} />
             <Button small look="quiet" icon={X} label="Clear" onClick={onDone} />
