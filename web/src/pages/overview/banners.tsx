@@ -12,6 +12,7 @@ import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 import { type Cure, cureFor, DOCTOR, saidOf } from '../system/cures.ts';
+import { isToldByRows } from './told-by-rows.ts';
 
 type Shown = ResultOf<'overview'>['banners'][number];
 type Relay = ResultOf<'overview'>['relays'][number];
@@ -32,28 +33,30 @@ export function Banners({
   readonly banners: readonly Shown[];
   readonly relays: readonly Relay[];
 }) {
-  const resting = relays.filter(({ rest }) => rest !== null);
-  const isResting = resting.length > 0;
   const {
     critical = [],
     warning = [],
     info = [],
   } = useMemo(() => {
-    // Each relay that rests says more by itself.
-    const others = banners.filter(({ code }) => !isResting || code !== 'relays');
+    const shown = restingOf(relays).slice(0, RESTING_SHOWN);
+    const others = banners.filter((one) => !isToldByRows(one, shown));
     return Object.groupBy(others, ({ level }) => level);
-  }, [banners, isResting]);
+  }, [banners, relays]);
   return (
     <ul
       aria-label="What you should know"
       className="divide-y divide-line overflow-hidden rounded-lg border border-line bg-surface empty:hidden"
     >
       {critical.map(told)}
-      <Resting relays={resting} />
+      <Resting relays={restingOf(relays)} />
       {[...warning, ...info].map(told)}
       <Denials />
     </ul>
   );
+}
+
+function restingOf(relays: readonly Relay[]): readonly Relay[] {
+  return relays.filter(({ rest }) => rest !== null);
 }
 
 function told({ code, level, text, foundAt }: Shown) {

@@ -1,0 +1,55 @@
+import { expect, test } from 'vitest';
+import { assessHealth, type HealthFacts } from '../../../../src/domain/health.ts';
+import { isToldByRows } from './told-by-rows.ts';
+
+type Relay = HealthFacts['relays'][number];
+
+/** A relay; `refused`: its next hop refuses us. */
+function relay(name: string, state: Relay['state'], refused = false): Relay {
+  return { name, state, disabled: false, refusal: refused ? 'it refused the password (535)' : null };
+}
+
+/** What health says of these relays alone. */
+function check(...relays: Relay[]) {
+  const { checks } = assessHealth({
+    store: 'well',
+    disk: 'ok',
+    diskHoldsMail: true,
+    portFaults: [],
+    smtpBound: true,
+    relays,
+    spent: [],
+    latenessMs: 0,
+    restored: 0,
+    unrouted: false,
+    missingRelays: [],
+    missingNodes: [],
+    certificateLeftMs: null,
+    notices: [],
+  });
+  const found = checks.find(({ name }) => name === 'relays');
+  return { code: 'relays', text: found?.detail ?? '' };
+}
+
+const OUT = { name: 'out' };
+
+test.each([
+  ['one that rests', check(relay('out', 'open')), [OUT], true],
+  ['one that rests and is refused', check(relay('out', 'open', true)), [OUT], true],
+  ['none in a row', check(relay('out', 'open')), [], false],
+  [
+    'another that is refused and does not rest',
+    check(relay('out', 'open'), relay('spare', 'closed', true)),
+    [OUT],
+    false,
+  ],
+  [
+    'more than are named',
+    check(...['a', 'b', 'c', 'd'].map((name) => relay(name, 'open', true))),
+    [{ name: 'a' }, { name: 'b' }, { name: 'c' }],
+    false,
+  ],
+  ['another check', { code: 'disk', text: 'The disk is full.' }, [OUT], false],
+])('of %s', (_what, banner, rows, isTold) => {
+  expect(isToldByRows(banner, rows)).toBe(isTold);
+});
