@@ -38,6 +38,7 @@ export function refusalWords({ reason, meaning }: Pick<Refused, 'reason' | 'mean
 
 /** The limit that held, and whose it is. */
 export function limitWords({ perMinute, usual }: NonNullable<Refused['limit']>): string {
-  const much = perMinute === 0 ? 'no limit now' : `${formatCount(perMinute)} a minute`;
+  if (perMinute === 0) return usual ? 'There is no limit now.' : 'The key has no limit now.';
+  const much = `${formatCount(perMinute)} a minute`;
   return usual ? `The limit is ${much}, by default.` : `The limit of the key is ${much}.`;
 }

@@ -5,6 +5,7 @@ import { formatCount } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
+import { Fetched } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
@@ -24,8 +25,8 @@ export function RefusedSources() {
   const [all, setAll] = useState(false);
   const [asked, setAsked] = useState<Refused | null>(null);
   const columns = useMemo(() => columnsOf(setAsked), []);
-  const rows = denials.data ?? [];
-  if (rows.length === 0) return null;
+  const count = denials.data?.length;
+  if (count === 0) return null;
   return (
     <Card
       flush
@@ -33,21 +34,28 @@ export function RefusedSources() {
       title="Refused at the door"
       note="By source and key, over HTTP and SMTP, since the server started."
       actions={
-        rows.length > SHOWN && (
+        count !== undefined &&
+        count > SHOWN && (
           <Button
             small
-            label={all ? 'Show fewer' : `Show all ${formatCount(rows.length)}`}
+            label={all ? 'Show fewer' : `Show all ${formatCount(count)}`}
             onClick={() => setAll(!all)}
           />
         )
       }
     >
-      <DataTable
-        label="Refused sources"
-        columns={columns}
-        rows={all ? rows : rows.slice(0, SHOWN)}
-        rowId={({ sourceAddress, reason, key, setting }) => `${sourceAddress} ${reason} ${key} ${setting}`}
-      />
+      <Fetched query={denials} lines={3} shape="table">
+        {(rows) => (
+          <DataTable
+            label="Refused sources"
+            columns={columns}
+            rows={all ? rows : rows.slice(0, SHOWN)}
+            rowId={({ sourceAddress, reason, key, setting }) =>
+              `${sourceAddress} ${reason} ${key} ${setting}`
+            }
+          />
+        )}
+      </Fetched>
       <Suspense>{asked && <AllowDialog denied={asked} onClose={() => setAsked(null)} />}</Suspense>
     </Card>
   );
