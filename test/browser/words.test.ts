@@ -156,6 +156,11 @@ describeWith(NEEDED, 'what pages say', () => {
     await far.getByRole('menuitemradio', { name: 'UTC' }).click();
     expect(await accepted.innerText()).toMatch(new RegExp(`^${utc.source} \\(`));
     await far.context().close();
+    // Who is in UTC has nothing to choose.
+    await wide.getByRole('button', { name: ADMIN.name }).click();
+    await wide.getByRole('menuitemradio', { name: 'Light' }).waitFor();
+    expect(await wide.getByRole('menuitemradio', { name: 'UTC' }).count()).toBe(0);
+    await wide.keyboard.press('Escape');
   });
 
   test('what keeps a message is told with buttons that change it', async () => {

@@ -3,6 +3,7 @@ import {
   formatAhead,
   formatBytes,
   formatChange,
+  formatClock,
   formatDuration,
   formatMoment,
   formatOffset,
@@ -85,6 +86,12 @@ test.each([
 test('a moment is exact and in UTC', () => {
   expect(formatMoment(Date.parse('2026-11-22T03:04:05.678+02:00'))).toBe('2026-11-22 01:04:05 UTC');
   expect(formatMoment(Number.NaN)).toBe('unknown');
+});
+
+test('a clock shows the time of day in the zone that was chosen', () => {
+  const at = Date.parse('2026-11-22T23:04:05Z');
+  expect(formatClock(at)).toBe('23:04');
+  expect(formatClock(at, 'Asia/Kolkata')).toBe('04:34');
 });
 
 test('a step of counts is told by its beginning: a day by its date', () => {

@@ -70,6 +70,11 @@ export function formatMoment(time: number, zone = 'UTC'): string {
 
 const MOMENT = ['year', 'month', 'day', 'hour', 'minute', 'second', 'timeZoneName'] as const;
 
+/** The time of day in a time zone, as a clock has it: `04:04`. */
+export function formatClock(time: number, zone = 'UTC'): string {
+  return formatMoment(time, zone).slice(11, 16);
+}
+
 /** When a step of counts began, in a time zone: `2026-11-22 04:00 CET`, or `2026-11-22` where steps are days. */
 export function formatStep(time: number, stepSeconds: number, zone = 'UTC'): string {
   const moment = formatMoment(time, zone);

@@ -9,6 +9,9 @@ const UTC = 'UTC';
 /** The browser's time zone, such as `Europe/Berlin`. */
 export const ZONE_HERE = new Intl.DateTimeFormat().resolvedOptions().timeZone ?? UTC;
 
+/** Whether there is a choice: not for those whose time zone is UTC. */
+export const HAS_CHOICE = ZONE_HERE !== UTC;
+
 const chosen = new Store<Times>(read());
 
 globalThis.addEventListener?.('storage', ({ key }) => {

@@ -36,14 +36,14 @@ import {
 } from 'lucide-react';
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { steadily, useLostAt } from '../connection.ts';
-import { formatMoment } from '../format.ts';
+import { formatClock, formatMoment } from '../format.ts';
 import { JUMPS, type JumpTarget, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
 import { usePageFocus } from '../page-focus.ts';
 import { useCall } from '../queries.ts';
 import { ROLE_WORDS, type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
-import { setTimes, type Times, useTimes, ZONE_HERE } from '../zone.ts';
+import { HAS_CHOICE, setTimes, type Times, useTimes, useZone, ZONE_HERE } from '../zone.ts';
 import { Asking } from './ask.tsx';
 import { stateWords, toneOf } from './badge.tsx';
 import { classNames, FILLS } from './class-names.ts';
@@ -122,6 +122,7 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
 /** The server is away: since when, and that what is shown is from before. It goes by itself when the server is back. */
 function NoConnection() {
   const lostAt = useLostAt();
+  const zone = useZone();
   return (
     <div role="status" className="sticky top-(--top-bar) z-20">
       {lostAt !== null && (
@@ -130,7 +131,7 @@ function NoConnection() {
           <span className="font-medium">
             No connection since{' '}
             <time dateTime={new Date(lostAt).toISOString()} title={formatMoment(lostAt)}>
-              {CLOCK.format(lostAt)}
+              {formatClock(lostAt, zone)}
             </time>
             , trying again.
           </span>
@@ -140,9 +141,6 @@ function NoConnection() {
     </div>
   );
 }
-
-/** As the clock beside the viewer has it. */
-const CLOCK = new Intl.DateTimeFormat('en-GB', { hour: '2-digit', minute: '2-digit' });
 
 function TopBar({ onMenu }: { readonly onMenu: () => void }) {
   return (
@@ -342,8 +340,12 @@ function AccountMenu({ onHelp }: { readonly onHelp: () => void }) {
       <MenuItem icon={CircleHelp} label="Keys and help" onSelect={onHelp} />
       <MenuLine />
       <MenuChoices label="Theme" value={theme} choices={THEMES} onChange={setTheme} />
-      <MenuLine />
-      <MenuChoices label="Times" value={times} choices={TIMES} onChange={setTimes} />
+      {HAS_CHOICE && (
+        <>
+          <MenuLine />
+          <MenuChoices label="Times" value={times} choices={TIMES} onChange={setTimes} />
+        </>
+      )}
       {!resident && (
         <>
           <MenuLine />
