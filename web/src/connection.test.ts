@@ -83,6 +83,9 @@ describe('while there is no connection', () => {
     await later(0);
     expect(answers).toHaveLength(1);
     await later(60_000);
+    connectionFound();
+    connectionLost();
+    await later(60_000);
     expect(answers).toHaveLength(1);
     answers[0]?.();
     await later(1_999);
@@ -92,7 +95,7 @@ describe('while there is no connection', () => {
     connectionFound();
     answers[1]?.();
     await later(60_000);
-    expect([answers.length, backs]).toEqual([2, 1]);
+    expect([answers.length, backs]).toEqual([2, 2]);
     // What fails alone is asked for again whenever the server is back: that must not go round without a pause.
     connectionLost();
     await later(0);
