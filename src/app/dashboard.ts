@@ -22,7 +22,7 @@ import { isMessageId } from '../lib/id.ts';
 import { isOwnHost, LOOPBACK_ONLY } from '../lib/network.ts';
 import { OperationError } from '../operations/call.ts';
 import { isTopic, type Topic } from '../operations/operation.ts';
-import { DOCUMENT_POLICY, documentOf, REMOTE_PICTURES_POLICY } from '../preview/parsed.ts';
+import { documentOf, policyOf } from '../preview/parsed.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Journal } from '../store/journal.ts';
 import { StoreError } from '../store/store.ts';
@@ -295,10 +295,10 @@ export function createDownloads({ storage, words, backupDirectory, ...parts }: D
       if (file === undefined) throw new OperationError('not_found', 'The message has no such file.');
       return { filename: file.filename, bytes: file.content };
     },
-    document: async (id, look) => ({
-      html: documentOf((await words.read(id)).words, look),
-      policy: look.hasRemotePictures ? REMOTE_PICTURES_POLICY : DOCUMENT_POLICY,
-    }),
+    document: async (id, look) => {
+      const { words: message } = await words.read(id);
+      return { html: documentOf(message, look), policy: policyOf(message, look) };
+    },
     export: parts.export,
     backup: async (actor, name) => {
       const body = await openBackup(backupDirectory, name);

@@ -70,6 +70,17 @@ test.each([
   expect((await parseMessage(bytes(text))).attachments[0]?.filename).toBe(shown);
 });
 
+test('pictures that stay out whoever asks are not offered, and a note says so', async () => {
+  const read = (html: string) => parseMessage(bytes(`Content-Type: text/html\n\n${html}\n`));
+  const picture = '<img src="https://t.example/1.png">';
+  const telling = '<p style="background:url(\'//t.example/2\' cross-origin(use-credentials))">';
+  expect(await read(picture)).toMatchObject({ remotePictures: 1, notes: [] });
+  expect(await read(picture + telling)).toMatchObject({
+    remotePictures: 0,
+    notes: [expect.stringMatching(/remote pictures stay out/)],
+  });
+});
+
 test('more fields and files than are shown, and longer texts, are told of', async () => {
   const fields = Array.from({ length: MAX_FIELDS + 1 }, (_, n) => `X-${n}: ${n}`).join('\n');
   const parts = Array.from(

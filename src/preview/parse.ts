@@ -7,6 +7,7 @@ import {
   type ParsedMailbox,
   type ParsedMessage,
   PreviewError,
+  tellsByStyle,
 } from './parsed.ts';
 
 /** Levels of nested parts; deeper ones are not genuine mail. */
@@ -24,6 +25,8 @@ export const MAX_PLAIN = 64 * 1024;
 export const MAX_FILES = 200;
 /** Mailboxes of a field. */
 export const MAX_MAILBOXES = 200;
+const KEPT_OUT =
+  'Its remote pictures stay out: its styles could have them fetched with cookies, or tell where they are read.';
 const TURNS_TEXT = /[\u202a-\u202e\u2066-\u2069]/g;
 const MAX_NAME = 200;
 
@@ -48,6 +51,10 @@ export async function parseMessage(bytes: Uint8Array): Promise<ParsedMessage> {
     html: shorten(email.html, 'HTML'),
     text: shorten(email.text, 'text'),
   };
+  const html = words.html ?? '';
+  const pictures = remotePicturesIn(html);
+  const isKeptOut = pictures > 0 && tellsByStyle(html);
+  if (isKeptOut) notes.push(KEPT_OUT);
   return {
     ...words,
     from: email.from === undefined ? '' : addressText(email.from),
@@ -59,7 +66,7 @@ export async function parseMessage(bytes: Uint8Array): Promise<ParsedMessage> {
       replyTo: mailboxesOf(email.replyTo),
     },
     attachments,
-    remotePictures: remotePicturesIn(words.html ?? ''),
+    remotePictures: isKeptOut ? 0 : pictures,
     plain: plainIn(words),
     links: linksIn(words),
     codes: codesIn(words),

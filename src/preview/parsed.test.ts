@@ -1,7 +1,14 @@
 import { expect, test } from 'vitest';
 import { codesIn, linksIn, MAX_CODES, MAX_LINKS, remotePicturesIn } from './parse.ts';
 import type { ParsedMessage } from './parsed.ts';
-import { DOCUMENT_POLICY, documentOf, draftOf, MAX_DRAFT_FILES, REMOTE_PICTURES_POLICY } from './parsed.ts';
+import {
+  DOCUMENT_POLICY,
+  documentOf,
+  draftOf,
+  MAX_DRAFT_FILES,
+  policyOf,
+  REMOTE_PICTURES_POLICY,
+} from './parsed.ts';
 
 const EMPTY: ParsedMessage = {
   subject: '',
@@ -68,6 +75,30 @@ test('no picture says that it is to be fetched with cookies, or with the page it
   );
   expect(documentOf({ ...EMPTY, html })).toContain(html);
 });
+
+const ASKED = { hasRemotePictures: true };
+
+test.each([
+  '<style>a{background:url("https://t.example/x" cross-origin(use-credentials))}</style>',
+  '<style>a{background:url("https://t.example/x" Referrer-Policy(unsafe-url))}</style>',
+  '<style>a{background:url("https://t.example/x" CrossOrigin(use-credentials))}</style>',
+  '<style>a{background:url("https://t.example/x" cros\\000073-orig\\69 n(use-credentials))}</style>',
+  '<style>a{background:url("https://t.example/x" c\\ross\\-origin(use-credentials))}</style>',
+  '<style>i{}&bsol;cross-origin(</style>',
+  '<p style="background:url(\'https://t.example/x\' cross&#45origin&lpar;use-credentials))">',
+  '<p style="background:url(\'https://t.example/x\' cros&#x0000000005c;73 -origin(use-credentials))">',
+  '<svg><style>a{background:url("https://t.example/x" cross-<!-- -->origin(use-credentials))}</style>',
+])('no picture of a style is fetched with cookies, or with the page it is on: %s', (html) => {
+  expect(policyOf({ html }, ASKED)).toBe(DOCUMENT_POLICY);
+});
+
+test.each(['<style>.cross-origin{}</style><p>cross-origin (x)', '<style>a{}</style><svg></svg>'])(
+  'pictures are fetched where no style says how: %s',
+  (html) => {
+    expect(policyOf({ html }, ASKED)).toBe(REMOTE_PICTURES_POLICY);
+    expect(policyOf({ html }, {})).toBe(DOCUMENT_POLICY);
+  },
+);
 
 test.each([
   ['<p>No picture, <a href="https://a.example/x.png">but a link</a>', 0],

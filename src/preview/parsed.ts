@@ -84,6 +84,15 @@ export const DOCUMENT_POLICY = policyWith('data:');
 /** The same, but that the reader's browser fetches pictures, which somebody has asked for (decision 0017). */
 export const REMOTE_PICTURES_POLICY = policyWith('https: data:');
 
+/** The policy for a message's document that is shown so. */
+export function policyOf({ html }: Pick<ParsedMessage, 'html'>, look: DocumentLook): string {
+  return fetchesPictures(html, look) ? REMOTE_PICTURES_POLICY : DOCUMENT_POLICY;
+}
+
+function fetchesPictures(html: string | null, { hasRemotePictures = false }: DocumentLook): boolean {
+  return hasRemotePictures && !tellsByStyle(html ?? '');
+}
+
 function policyWith(pictures: string): string {
   return `sandbox; default-src 'none'; img-src ${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
 }
@@ -138,13 +147,57 @@ const STYLE =
   'body{margin:12px;font:14px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}img{max-width:100%}pre{white-space:pre-wrap;font:13px/1.5 ui-monospace,monospace;margin:0}x-script,x-noscript,x-template,x-title{display:none}';
 
 function htmlDocument(message: ParsedMessage, html: string, look: DocumentLook): string {
-  const { isDark = false, hasRemotePictures = false } = look;
-  const inert = inMode(html, isDark).replace(ACTIVE, '<$1x-');
-  return withPictures(hasRemotePictures ? inert.replace(TELLING, 'x-') : inert, message.attachments);
+  const inert = inMode(html, look.isDark === true).replace(ACTIVE, '<$1x-');
+  return withPictures(
+    fetchesPictures(html, look) ? inert.replace(TELLING, 'x-') : inert,
+    message.attachments,
+  );
 }
 
 /** Before attributes by which a picture would be fetched with cookies, or with the page it is on. */
 const TELLING = /\b(?=(?:crossorigin|referrerpolicy)[\s=/>])/gi;
+/** What says the same of a picture in a style (CSS Values 5, request URL modifiers). */
+const TELLING_STYLE = /(?:cross-?origin|referrer-?policy)\(/i;
+/** From here on a style's words may have comments and elements within them. */
+const FOREIGN = /<(?:svg|math)[\s/>]/i;
+
+/**
+ * Whether styles may have a picture fetched with cookies, or with the page it is on. Whoever writes so means to: such a
+ * message is better shown without remote pictures than mended.
+ */
+export function tellsByStyle(html: string): boolean {
+  // Browsers decode references in attributes, and not in styles.
+  for (const copy of [html, withoutReferences(html)])
+    if (TELLING_STYLE.test(copy) || TELLING_STYLE.test(withoutCssEscapes(copy))) return true;
+  const foreign = html.search(FOREIGN);
+  return foreign >= 0 && /<style[\s/>]/i.test(html.slice(foreign));
+}
+
+/** The names of characters that matter to {@link tellsByStyle}. */
+const REFERENCES: Readonly<Record<string, string>> = { lpar: '(', bsol: '\\', tab: '\t', newline: '\n' };
+
+/** As browsers read numeric references: also without a semicolon, with any number of zeros. */
+function withoutReferences(html: string): string {
+  return html.replace(
+    /&(?:#x([0-9a-f]+);?|#(\d+);?|(lpar|bsol|tab|newline);)/gi,
+    (whole, hex: string | undefined, decimal: string | undefined, name: string | undefined) =>
+      name === undefined
+        ? characterOf(hex === undefined ? Number(decimal) : Number.parseInt(hex, 16), whole)
+        : (REFERENCES[name.toLowerCase()] ?? whole),
+  );
+}
+
+function withoutCssEscapes(text: string): string {
+  return text.replace(
+    /\\(?:([0-9a-f]{1,6})(?:\r\n|\s)?|([^\n\r\f]))/gi,
+    (whole, hex: string | undefined, character: string | undefined) =>
+      character ?? characterOf(Number.parseInt(hex ?? '', 16), whole),
+  );
+}
+
+function characterOf(code: number, otherwise: string): string {
+  return code > 0 && code <= 0x10ffff ? String.fromCodePoint(code) : otherwise;
+}
 
 function textDocument(text: string): string {
   return `<pre>${escapeHtml(text)}</pre>`;
