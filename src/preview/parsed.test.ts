@@ -54,16 +54,16 @@ test('styles for the mode that was chosen hold, and only within styles', () => {
 });
 
 test('a document may fetch nothing; pictures over HTTPS where they were asked for, and nothing else even then', () => {
-  const rules = (pictures: string) => [
+  const rules = (pictures: string, base: string) => [
     'sandbox',
     "default-src 'none'",
     `img-src ${pictures}`,
     "style-src 'unsafe-inline'",
-    "base-uri 'none'",
+    `base-uri ${base}`,
     "form-action 'none'",
   ];
-  expect(DOCUMENT_POLICY.split('; ')).toEqual(rules('data:'));
-  expect(REMOTE_PICTURES_POLICY.split('; ')).toEqual(rules('https: data:'));
+  expect(DOCUMENT_POLICY.split('; ')).toEqual(rules('data:', "'none'"));
+  expect(REMOTE_PICTURES_POLICY.split('; ')).toEqual(rules('https: data:', 'https://nothing.invalid/'));
 });
 
 test('no picture says that it is to be fetched with cookies, or with the page it is on', () => {
@@ -77,6 +77,14 @@ test('no picture says that it is to be fetched with cookies, or with the page it
 });
 
 const ASKED = { hasRemotePictures: true };
+
+test('with pictures, addresses without a host lead nowhere, and not to the dashboard', () => {
+  const html = '<base href="/"><img src="/healthz">';
+  expect(documentOf({ ...EMPTY, html }, ASKED)).toContain(
+    '<head><base href="https://nothing.invalid/"><meta charset',
+  );
+  expect(documentOf({ ...EMPTY, html })).not.toContain('<base');
+});
 
 test.each([
   '<style>a{background:url("https://t.example/x" cross-origin(use-credentials))}</style>',

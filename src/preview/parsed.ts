@@ -79,10 +79,13 @@ export class PreviewError extends Error {
  * The policy of a document made from a message: its own origin, no script, form or frame, nothing external (design
  * §11).
  */
-export const DOCUMENT_POLICY = policyWith('data:');
+export const DOCUMENT_POLICY = policyWith('data:', "'none'");
+
+/** What addresses without a host are meant for: otherwise pictures would be asked of the dashboard itself. */
+const NO_HOST = 'https://nothing.invalid/';
 
 /** The same, but that the reader's browser fetches pictures, which somebody has asked for (decision 0017). */
-export const REMOTE_PICTURES_POLICY = policyWith('https: data:');
+export const REMOTE_PICTURES_POLICY = policyWith('https: data:', NO_HOST);
 
 /** The policy for a message's document that is shown so. */
 export function policyOf({ html }: Pick<ParsedMessage, 'html'>, look: DocumentLook): string {
@@ -93,8 +96,8 @@ function fetchesPictures(html: string | null, { hasRemotePictures = false }: Doc
   return hasRemotePictures && !tellsByStyle(html ?? '');
 }
 
-function policyWith(pictures: string): string {
-  return `sandbox; default-src 'none'; img-src ${pictures}; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'`;
+function policyWith(pictures: string, base: string): string {
+  return `sandbox; default-src 'none'; img-src ${pictures}; style-src 'unsafe-inline'; base-uri ${base}; form-action 'none'`;
 }
 
 /** Most bytes of pictures in a document. */
@@ -120,7 +123,8 @@ export function documentOf(message: ParsedMessage, look: DocumentLook = {}): str
   const body =
     message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html, look);
   const colours = !isDark ? LIGHT : message.html !== null && OWN_DARK.test(message.html) ? DARK : TURNED;
-  return `<!doctype html><html><head><meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${colours}${STYLE}</style></head><body>${body}</body></html>`;
+  const base = fetchesPictures(message.html, look) ? `<base href="${NO_HOST}">` : '';
+  return `<!doctype html><html><head>${base}<meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${colours}${STYLE}</style></head><body>${body}</body></html>`;
 }
 
 // The root has no background, so that the mail's own fills all there is.

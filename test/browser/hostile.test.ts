@@ -111,7 +111,7 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     ids.push(unwrap(raw).id);
     const shows = `https://127.0.0.1:${(pictures.address() as AddressInfo).port}`;
     const html =
-      `${HOSTILE_HTML}<img src="EVIL/cookie.png" crossorigin="use-credentials" referrerpolicy="unsafe-url">`
+      `${HOSTILE_HTML}<img src="EVIL/cookie.png" crossorigin="use-credentials" referrerpolicy="unsafe-url"><img src="/own.png">`
         .replaceAll('https://evil.example', 'EVIL')
         .replaceAll('EVIL', shows);
     ids.push(await client.send({ from: 'a@example.com', to: ['b@example.net'], subject: 'Pictures', html }));
@@ -181,7 +181,9 @@ routes: [{ name: out, match: { tag: out }, via: [out] }]
     await page.getByRole('dialog').getByRole('button', { name: 'Show pictures' }).click();
     const paths = ['/bg.png', '/cookie.png', '/svg.png', '/x.png'];
     await expect.poll(() => asked.map(({ path }) => path).sort()).toEqual(paths);
-    expect([...dashboard.strays].sort()).toEqual(paths.map((path) => `https://127.0.0.1:${port}${path}`));
+    const from = paths.map((path) => `https://127.0.0.1:${port}${path}`);
+    const strays = () => [...dashboard.strays].sort();
+    await expect.poll(strays).toEqual([...from, 'https://nothing.invalid/own.png']);
     dashboard.strays.clear();
     await page.getByRole('button', { name: 'Hide pictures' }).click();
     await frame.getByText('Visible words').waitFor();
