@@ -50,7 +50,8 @@ test('styles for the mode that was chosen hold, and only within styles', () => {
     '<STYLE>@media (min-width:0px){a{}}@media (max-width:0px){b{}}</STYLE>(prefers-color-scheme: dark)',
   );
   expect([light, dark].map((document) => document.includes('invert('))).toEqual([false, false]);
-  expect(documentOf({ ...EMPTY, html: '<p>Hi' }, { isDark: true })).toContain('invert(');
+  for (const plain of ['<p>Hi', '<p>@media (prefers-color-scheme: dark)'])
+    expect(documentOf({ ...EMPTY, html: plain }, { isDark: true })).toContain('invert(');
 });
 
 test('a document may fetch nothing; pictures over HTTPS where they were asked for, and nothing else even then', () => {

@@ -122,7 +122,7 @@ export function documentOf(message: ParsedMessage, look: DocumentLook = {}): str
   const { isDark = false } = look;
   const body =
     message.html === null ? textDocument(message.text ?? '') : htmlDocument(message, message.html, look);
-  const colours = !isDark ? LIGHT : message.html !== null && OWN_DARK.test(message.html) ? DARK : TURNED;
+  const colours = !isDark ? LIGHT : hasOwnDark(message.html ?? '') ? DARK : TURNED;
   const base = fetchesPictures(message.html, look) ? `<base href="${NO_HOST}">` : '';
   return `<!doctype html><html><head>${base}<meta charset="utf-8"><meta name="referrer" content="no-referrer"><style>${colours}${STYLE}</style></head><body>${body}</body></html>`;
 }
@@ -139,6 +139,11 @@ const SHEET = /<style\b[\s\S]*?(?:<\/style|$)/gi;
 const MODE = /\(\s*prefers-color-scheme\s*:\s*(dark|light)\s*\)/gi;
 const ALWAYS = '(min-width:0px)';
 const NEVER = '(max-width:0px)';
+
+/** Whether it has styles for dark mode that {@link inMode} has hold. */
+function hasOwnDark(html: string): boolean {
+  return (html.match(SHEET) ?? []).some((sheet) => OWN_DARK.test(sheet));
+}
 
 /** Styles for the mode that was chosen hold, whatever the reader's machine prefers. */
 function inMode(html: string, isDark: boolean): string {
