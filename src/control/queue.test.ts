@@ -223,6 +223,7 @@ describe('the queue', () => {
     const lane: LaneFigures = {
       lane: 'direct/example.com',
       restCause: null,
+      restReply: null,
       relay: 'direct',
       inFlight: 1,
       inHand: 2,

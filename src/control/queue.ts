@@ -157,7 +157,7 @@ export function restOf(relay: string, state: LaneState, figures: readonly LaneFi
     );
   return {
     cause: lane?.restCause ?? null,
-    reply: replyView(lane?.lastReply ?? null),
+    reply: replyView(lane?.restReply ?? null),
     since: timeOf(lane?.restsSince),
     until: timeOf(lane?.restsUntil),
   };

@@ -34,6 +34,7 @@ const LANE: LaneFigures = {
   restsUntil: null,
   restsSince: null,
   restCause: null,
+  restReply: null,
   spent: false,
   held: null,
 };
@@ -97,11 +98,12 @@ test('a relay that rests, or is probed, tells why by the lane whose hop was ill 
     concurrency: 1,
     inHand: 0,
     perMinute: 0,
-    lastReply: { code: null, enhanced: '4.4.1', text: 'Connection refused', at: T0 },
+    lastReply: { code: 250, enhanced: '2.0.0', text: 'Ok', at: T0 + 1_000 },
     state: 'open',
     restsUntil: T0 + 5_000,
     restsSince: T0 - 60_000,
     restCause: 'connect_refused',
+    restReply: { code: null, enhanced: '4.4.1', text: 'Connection refused', at: T0 },
     spent: false,
     held: null,
   };

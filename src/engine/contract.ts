@@ -204,13 +204,15 @@ export interface LaneFigures {
   readonly restsSince: number | null;
   /** Why it rests, or may still be unhealthy, in short: `auth_failed 535 5.7.8`; null while the hop is healthy. */
   readonly restCause: string | null;
+  /** The reply for which it rests, or may still be unhealthy; null while the hop is healthy, and where that is not known. */
+  readonly restReply: LaneReply | null;
   /** Its relay's quota for today (UTC) is used up, except for the part reserved for high priority. */
   readonly spent: boolean;
   /** How an operator holds the lane or its relay; null if nobody does. */
   readonly held: HoldKind | null;
 }
 
-/** See {@link LaneFigures.lastReply}. */
+/** See {@link LaneFigures.lastReply} and {@link LaneFigures.restReply}. */
 export interface LaneReply {
   readonly code: number | null;
   readonly enhanced: string | null;

@@ -21,6 +21,7 @@ import type {
   FeedbackDesk,
   Intake,
   LaneFigures,
+  LaneReply,
   QueueFigures,
   Signer,
 } from './contract.ts';
@@ -287,6 +288,12 @@ function queueFigures(lanes: ReadonlyMap<string, Lane>, relays: Relays, clock: C
   };
 }
 
+function restReplyOf({ breaker, restReply }: Lane): LaneReply | null {
+  if (breaker.failures === 0 || restReply === null) return null;
+  const { code, enhanced, text, at } = restReply;
+  return { code, enhanced, text, at };
+}
+
 function figuresOf(lane: Lane, relays: Relays, mono: number, wall: number): LaneFigures {
   const relay = relays.get(relayOfLane(lane.name));
   const rests = lane.restsUntil(mono);
@@ -302,6 +309,7 @@ function figuresOf(lane: Lane, relays: Relays, mono: number, wall: number): Lane
     restsUntil: rests === null ? null : wall + rests - mono,
     restsSince: lane.breaker.failures === 0 ? null : lane.illSince,
     restCause: lane.restCause,
+    restReply: restReplyOf(lane),
     spent: (relay?.left ?? 1) < 1,
     held: relays.holdOf(lane.name),
   };

@@ -123,6 +123,13 @@ export class Hops {
     if (before !== 'closed' && after === 'closed') events.emit({ type: 'relay_recovered', relay });
   }
 
+  /** The lane rests from now on, for what this reply says. */
+  #restsFor(lane: Lane, reply: Reply): void {
+    const at = this.#deps.clock.wall();
+    lane.restReply = { ...reply, at };
+    lane.illSince ??= at;
+  }
+
   /** The hop asked for no mail: its own word needs no breaker. */
   #rest(lane: Lane, restMs: number, reply: Reply): void {
     const { clock, events, fellIll } = this.#deps;
@@ -130,8 +137,7 @@ export class Hops {
     const before = lane.restsUntil(now) ?? now;
     if (now + restMs <= before) return;
     lane.restUntil(now + restMs);
-    lane.restReply = reply;
-    lane.illSince ??= clock.wall();
+    this.#restsFor(lane, reply);
     this.#claims.rest(lane, now + restMs);
     events.emit({ type: 'lane_paused', lane: lane.name, pauseMs: restMs, reply, again: before > now });
     fellIll(lane.name);
@@ -144,8 +150,7 @@ export class Hops {
     const before = lane.breakerState(now);
     const pauseMs = take();
     if (pauseMs > 0) {
-      lane.restReply = reply;
-      lane.illSince ??= clock.wall();
+      this.#restsFor(lane, reply);
       this.#claims.rest(lane, now + pauseMs);
       const again = before !== 'closed';
       events.emit({ type: 'lane_paused', lane: lane.name, pauseMs, reply, again });

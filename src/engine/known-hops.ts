@@ -1,7 +1,6 @@
 import { type Breaker, CLOSED } from '../domain/breaker.ts';
 import { relayOfLane } from '../domain/lane.ts';
 import { type MailboxProvider, mailboxProviderOf } from '../domain/mailbox-provider.ts';
-import type { Reply } from '../domain/outcome.ts';
 import type { Relay } from '../domain/relay.ts';
 import { openWindow, type Window } from '../domain/window.ts';
 import { NewestMap } from '../lib/newest-map.ts';
@@ -19,7 +18,7 @@ interface Known {
   readonly window: Window | null;
   readonly provider: MailboxProvider | null;
   readonly breaker: Breaker;
-  readonly restReply: Reply | null;
+  readonly restReply: Lane['restReply'];
   readonly illSince: number | null;
 }
 

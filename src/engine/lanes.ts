@@ -125,7 +125,7 @@ export class Lane {
    * Why it rests, or last rested: the hop's reply, or one of ours in its place. Null while nothing is known against the
    * hop.
    */
-  restReply: Reply | null = null;
+  restReply: (Reply & { readonly at: number }) | null = null;
   /** Since when its hop has been unhealthy (wall ms): it rests, or is being tested. Null while it is healthy. */
   illSince: number | null = null;
   /** How many attempts at once the hop has proved to sustain; null for the full limit. */

@@ -53,7 +53,7 @@ export const restView = () =>
   z.strictObject({
     /** In short, such as `auth_failed 535 5.7.8`; null where that is not known. */
     cause: z.string().nullable(),
-    /** What its next hop said last; written by a stranger. */
+    /** What its next hop said that it rests for; written by a stranger. */
     reply: z
       .strictObject({
         code: z.number().nullable(),

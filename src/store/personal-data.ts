@@ -160,7 +160,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   sqlite_sequence: { key: 'name', nothing: 'name seq' },
   nodes: {
     key: 'id',
-    // What next hops said last.
+    // What next hops said last, and for what they rest.
     text: 'report',
     nothing: 'id number name roles version started_at last_seen_at shares_with lanes',
   },

@@ -130,7 +130,7 @@ test('a password that is not taken is tried less and less often: a dozen times i
   expect(probes().length).toBeLessThanOrEqual(14);
   expect(Math.max(...paused(world))).toBeGreaterThan(3 * HOUR);
   expect(node.engine.queue.lanes()).toMatchObject([
-    { lane: 'out', state: 'open', restCause: 'auth_failed 535 5.7.8', lastReply: { code: 535 } },
+    { lane: 'out', state: 'open', restCause: 'auth_failed 535 5.7.8', restReply: { code: 535 } },
   ]);
   expect(node.engine.relays.refusalOf('out')).toBe('auth_failed 535 5.7.8');
 });

@@ -36,6 +36,7 @@ const LANE: LaneFigures = {
   restsSince: null,
   spent: false,
   restCause: null,
+  restReply: null,
   held: null,
 };
 const REPLY = { code: 250, enhanced: null, text: 'ok', at: 10 };
@@ -81,6 +82,15 @@ test('a lane rests if it rests anywhere', () => {
   const resting = { ...LANE, inHand: 0, state: 'open', restsUntil: 77, restsSince: 70 } as const;
   expect(lanesOfAll([LANE], [{ ...NOTHING, lanes: [resting] }])).toMatchObject([
     { inHand: 2, state: 'open', restsUntil: 77, restsSince: 70 },
+  ]);
+});
+
+test('why a lane rests is of the node on which it rests, whoever heard from its hop last', () => {
+  const refused = { code: 421, enhanced: '4.7.0', text: 'Try later', at: 5 };
+  const resting = { ...LANE, inHand: 0, state: 'open', restCause: '421 4.7.0', restReply: refused } as const;
+  const well = { ...LANE, lastReply: REPLY };
+  expect(lanesOfAll([well], [{ ...NOTHING, lanes: [resting] }])).toMatchObject([
+    { lastReply: REPLY, restCause: '421 4.7.0', restReply: refused },
   ]);
 });
 

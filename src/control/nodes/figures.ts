@@ -75,6 +75,7 @@ function together(a: LaneFigures, b: LaneFigures): LaneFigures {
     restsUntil: ill.restsUntil,
     restsSince: ill.restsSince,
     restCause: ill.restCause,
+    restReply: ill.restReply,
     spent: a.spent || b.spent,
     held: a.held ?? b.held,
   };

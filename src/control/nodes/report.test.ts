@@ -30,6 +30,7 @@ function lane(name: string, figures: Partial<LaneFigures> = {}): LaneFigures {
     spent: false,
     held: null,
     restCause: null,
+    restReply: null,
     ...figures,
   };
 }
@@ -121,8 +122,10 @@ test('a report is never longer than a beat takes, however much there is to tell'
 
 test('of mail addresses in a reply, a report shows only the domains, also where it is cut', () => {
   const text = `${'x'.repeat(190)} 550 <ann@example.org> unknown`;
-  const json = writeReport({ ...NOTHING, lanes: [lane('out', { lastReply: reply(text) })] });
-  expect(readReport(json).lanes[0]?.lastReply?.text).toBe(`${'x'.repeat(190)} 550 <*@ex`);
+  const replies = { lastReply: reply(text), restReply: reply(text, AT - 1) };
+  const told = reply(`${'x'.repeat(190)} 550 <*@ex`);
+  const json = writeReport({ ...NOTHING, lanes: [lane('out', replies)] });
+  expect(readReport(json).lanes).toMatchObject([{ lastReply: told, restReply: { ...told, at: AT - 1 } }]);
 });
 
 test.each(['', '{', 'null', '[]', '7', '{"relays":7}', '{"lanes":[{"lane":7}]}', '{"denied":[null]}'])(

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { HEALTH_STATUSES, type HealthCheck } from '../../domain/health.ts';
 import { relayOfLane } from '../../domain/lane.ts';
-import type { LaneFigures } from '../../engine/contract.ts';
+import type { LaneFigures, LaneReply } from '../../engine/contract.ts';
 import { decodeJson } from '../../lib/decode.ts';
 import type { RelayStatus } from '../../observe/health-report.ts';
 import { hideAddresses } from '../../observe/log.ts';
@@ -81,11 +81,13 @@ function toldLanes(lanes: readonly LaneFigures[]): LaneFigures[] {
 }
 
 /** Every node knows the operators' holds by itself; the relay is in the lane's name. */
-function laneNote({ relay: _relay, held: _held, lastReply, ...told }: LaneFigures) {
-  if (lastReply === null) return { ...told, lastReply };
-  // It may name anybody, and would be written again after that person was erased.
-  const text = hideAddresses(lastReply.text, 'domain').slice(0, MAX_TEXT);
-  return { ...told, lastReply: { ...lastReply, text } };
+function laneNote({ relay: _relay, held: _held, lastReply, restReply, ...told }: LaneFigures) {
+  return { ...told, lastReply: toldReply(lastReply), restReply: toldReply(restReply) };
+}
+
+/** A reply may name anybody, and would be written again after that person was erased. */
+function toldReply(reply: LaneReply | null): LaneReply | null {
+  return reply && { ...reply, text: hideAddresses(reply.text, 'domain').slice(0, MAX_TEXT) };
 }
 
 /** As many items as fit, from the first on. */
@@ -113,6 +115,12 @@ const NO_REPORT: NodeReport = {
 const state = z.enum(['closed', 'open', 'half_open']);
 const count = z.number().min(0);
 const refusal = z.string().nullable().default(null);
+const reply = z.object({
+  code: z.int().nullable(),
+  enhanced: z.string().nullable(),
+  text: z.string(),
+  at: z.number(),
+});
 const lane = z
   .object({
     lane: z.string(),
@@ -120,14 +128,13 @@ const lane = z
     concurrency: count,
     inHand: count,
     perMinute: count,
-    lastReply: z
-      .object({ code: z.int().nullable(), enhanced: z.string().nullable(), text: z.string(), at: z.number() })
-      .nullable(),
+    lastReply: reply.nullable(),
     state,
     restsUntil: z.number().nullable(),
     restsSince: z.number().nullable().default(null),
     spent: z.boolean(),
     restCause: z.string().nullable().default(null),
+    restReply: reply.nullable().default(null),
   })
   .transform((told) => ({ ...told, relay: relayOfLane(told.lane), held: null }));
 const denied = z.object({

@@ -42,6 +42,7 @@ const LANE: LaneFigures = {
   restsUntil: null,
   restsSince: null,
   restCause: null,
+  restReply: null,
   spent: false,
   held: null,
 };

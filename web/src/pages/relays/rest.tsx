@@ -13,7 +13,7 @@ type Rest = NonNullable<RelayView['rest']>;
 
 const RestDialog = lazy(steadily(() => import('./rest-dialog.tsx')));
 
-/** What the next hop of a relay that rests said last; in short where it said nothing. */
+/** What the next hop said for which a relay rests; in short where it said nothing. */
 export function restReply({ reply, cause }: Pick<Rest, 'reply' | 'cause'>): string {
   const said = reply === null ? '' : replyText(reply.code, reply.enhancedCode, reply.reply);
   return said || (cause ?? 'Its next hop fails.');
