@@ -120,6 +120,7 @@ describe('a query', () => {
     ['https://x.org/a', { terms: [word(['https', 'x', 'org', 'a'])] }],
     ['10:30', { terms: [word(['10', '30'])] }],
     ['!?', { notes: 1 }],
+    ['-tag:x '.repeat(33), NOTHING],
   ])('%j is read as %j', (text, meaning) => {
     expect(read(text)).toEqual(meaning);
   });

@@ -93,7 +93,7 @@ export const QUERY_TOKENS = [
 
 type Token = (typeof QUERY_TOKENS)[number];
 
-/** Conditions beyond this many are dropped, with a note. */
+/** With more conditions nothing matches: leaving some out would match more than was meant. */
 const MAX_TERMS = 32;
 
 /** Matches everything. */
@@ -119,7 +119,8 @@ export function parseQuery(text: string, now: number | null = null): ParsedQuery
   const draft = new Draft(now);
   const pieces = piecesOf(text);
   for (const piece of pieces.slice(0, MAX_TERMS)) draft.add(piece);
-  if (pieces.length > MAX_TERMS) draft.note(`Only the first ${MAX_TERMS} conditions were used.`);
+  if (pieces.length > MAX_TERMS)
+    draft.refuse(`There are at most ${MAX_TERMS} conditions; quotes make several words one.`);
   return { query: draft.query, notes: draft.notes };
 }
 
@@ -147,22 +148,18 @@ class Draft {
     return [...new Set(this.#notes), ...(this.#isVoid ? ['So nothing matches.'] : [])];
   }
 
-  note(text: string): void {
-    this.#notes.push(text);
-  }
-
-  /** There is a filter that cannot be parsed. */
-  #refuse(text: string): void {
+  /** There is a filter that cannot be parsed, or more than may be. */
+  refuse(text: string): void {
     this.#isVoid = true;
-    this.note(text);
+    this.#note(text);
   }
 
   add({ token, value, not }: Piece): void {
     const known = QUERY_TOKENS.find((name) => name === token);
     if (token === null) this.#words('any', value, not);
     else if (known === undefined)
-      this.#refuse(`There is no token ${token}:. To search for the word, put it in quotes.`);
-    else if (value === '') this.#refuse(`There is nothing after ${token}:.`);
+      this.refuse(`There is no token ${token}:. To search for the word, put it in quotes.`);
+    else if (value === '') this.refuse(`There is nothing after ${token}:.`);
     else this.#token(known, value, not);
   }
 
@@ -212,8 +209,8 @@ class Draft {
   #words(field: WordField, value: string, not: boolean): void {
     const words = wordsOf(value);
     if (words.length > 0) this.#term({ kind: 'words', field, words, ...startIn(value), not });
-    else if (field === 'any') this.note(`There is no word in ${shown(value)}, so it was left out.`);
-    else this.#refuse(`There is no word in ${shown(value)}.`);
+    else if (field === 'any') this.#note(`There is no word in ${shown(value)}, so it was left out.`);
+    else this.refuse(`There is no word in ${shown(value)}.`);
   }
 
   #address(field: 'from' | 'to', value: string, not: boolean): void {
@@ -221,13 +218,13 @@ class Draft {
     const address = value.replace(/^.*<|[>*]$/g, '').toLowerCase();
     if (!value.includes('@')) this.#words(field, value, not);
     else if (wordsOf(address).length > 0) this.#term({ kind: 'address', field, address, ...start, not });
-    else this.#refuse(`${shown(value)} is not an address.`);
+    else this.refuse(`${shown(value)} is not an address.`);
   }
 
   #status(value: string, not: boolean): void {
     const status = MESSAGE_STATUSES.find((name) => name === value.toLowerCase());
     if (status === undefined)
-      this.#refuse(`There is no status ${shown(value)}: it is one of ${MESSAGE_STATUSES.join(', ')}.`);
+      this.refuse(`There is no status ${shown(value)}: it is one of ${MESSAGE_STATUSES.join(', ')}.`);
     else if (not) this.#unwanted.add(status);
     else this.#query.statuses = union(this.#query.statuses, status);
   }
@@ -236,7 +233,7 @@ class Draft {
     const quality = value.toLowerCase();
     if (quality === 'captured') this.#query.captured = !not;
     else if (quality === 'scheduled' && this.#now !== null) this.#query.scheduled = { after: this.#now, not };
-    else this.#refuse(`There is no is:${shown(value)}, only is:captured and is:scheduled.`);
+    else this.refuse(`There is no is:${shown(value)}, only is:captured and is:scheduled.`);
   }
 
   #name(field: 'relays' | 'notRelays' | 'keys' | 'notKeys', value: string): void {
@@ -245,13 +242,17 @@ class Draft {
 
   #time(token: 'before' | 'after', value: string, not: boolean): void {
     const time = parseDay(value) ?? (this.#now === null ? null : parseAgo(value, this.#now));
-    if (not) this.#refuse(`Use ${token === 'before' ? 'after' : 'before'}: instead of -${token}:.`);
+    if (not) this.refuse(`Use ${token === 'before' ? 'after' : 'before'}: instead of -${token}:.`);
     else if (time === null)
-      this.#refuse(
+      this.refuse(
         `${token}: needs a day such as 2026-11-20, a time such as 2026-11-20T11:15:00Z, or how long ago, such as 7d, not ${shown(value)}.`,
       );
     else if (token === 'before') this.#query.until = Math.min(this.#query.until ?? time, time);
     else this.#query.since = Math.max(this.#query.since ?? time, time);
+  }
+
+  #note(text: string): void {
+    this.#notes.push(text);
   }
 
   #term(term: QueryTerm): void {
