@@ -51,7 +51,13 @@ export async function readQuery(
   text: string,
   { keyring, resolution, views, clock }: QueryDeps,
 ): Promise<ParsedQuery> {
-  const { query: parsed, notes } = parseQuery(await namingQuery(text.trim(), views), clock.wall());
+  const typed = text.trim();
+  const named = await namingQuery(typed, views);
+  const { query: parsed, notes: faults } = parseQuery(named, clock.wall());
+  const isOfHop = named !== typed && named.startsWith('hop:');
+  const notes = isOfHop
+    ? [`A next hop gave the id ${typed}. In quotes it is searched for as words.`]
+    : faults;
   const query = { ...parsed, terms: parsed.terms.map(withOwnForm) };
   const { relays } = resolution().config;
   const strangers = [...(query.relays ?? []), ...query.notRelays].filter(
@@ -74,7 +80,7 @@ const MESSAGE_ID = /^<[^<>"]+@[^<>"]+>$/;
 const HOP_ID = /^(?=\D*\d)[\w.+/=-]{5,200}$/;
 
 /** Whether a next hop gave a message this id. */
-async function isOfHop(id: string, views: Pick<LocalDeps['views'], 'countFound'>): Promise<boolean> {
+async function isKnownToHop(id: string, views: Pick<LocalDeps['views'], 'countFound'>): Promise<boolean> {
   const query = { ...ANY_MAIL, terms: [{ kind: 'hop', id, not: false } as const] };
   return (await views.countFound({ query, after: null, before: null, limit: 1 })).count > 0;
 }
@@ -92,7 +98,7 @@ async function namingQuery(
   if (MESSAGE_ID.test(text)) return `id:"${text}"`;
   const id = readMessageId(text);
   if (id !== null && (await views.message(id)) !== null) return `id:${id}`;
-  return HOP_ID.test(text) && (await isOfHop(text, views)) ? `hop:${text}` : text;
+  return HOP_ID.test(text) && (await isKnownToHop(text, views)) ? `hop:${text}` : text;
 }
 
 /** An id that was given as a UUID, in the form that stores know. */

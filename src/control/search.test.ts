@@ -77,6 +77,8 @@ describe('the operations on all mail', () => {
     operations = opened.operations;
     const found = async (query: string) => (await search(query)).messages.map((one) => one.id);
     expect(await found(' 4F7C12 ')).toEqual([id]);
+    expect((await search('4F7C12')).notes).toEqual([expect.stringMatching(/next hop gave the id 4F7C12/)]);
+    for (const words of ['"4F7C12"', 'hop:4F7C12', '4F7C99']) expect((await search(words)).notes).toEqual([]);
     expect(await found('4f7c99')).toEqual([other]);
     expect(await found('4F7C12 invoice')).toEqual([]);
     expect(await found('hop:4F7C12 invoice')).toEqual([id]);
