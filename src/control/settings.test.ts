@@ -190,6 +190,7 @@ test('what was refused is told with its key, and with the limit that held and wh
       { ...denied, reason: 'rate_limited', keyId: 'key_2' },
       { ...denied, reason: 'scope_missing', keyId: 'key_1' },
       { ...denied, reason: 'relay_not_allowed', keyId: null },
+      { ...denied, reason: 'rate_limited', keyId: null },
     ],
     {
       keyring: { list: async () => keys },
@@ -201,6 +202,8 @@ test('what was refused is told with its key, and with the limit that held and wh
     ['bulk', { perMinute: 5, usual: false }, null],
     ['shop', null, null],
     [null, null, 'listener.allowed_cidrs'],
+    [null, null, null],
   ]);
+  expect(rows.at(-1)).toMatchObject({ meaning: null, cure: null });
   expect(rows[0]).toMatchObject({ meaning: 'The key has used up its requests for this minute.', count: 3 });
 });

@@ -134,14 +134,18 @@ export async function deniedSources(
   const usual = resolution().config.api.rateLimitPerKey;
   return tallies.map(({ firstAt, lastAt, port, keyId, ...rest }) => {
     const key = keys.get(keyId ?? '');
-    const isLimit = rest.reason === 'rate_limited' && key !== undefined;
+    const isLimit = rest.reason === 'rate_limited';
     return {
       ...rest,
-      ...explainedCode(rest.reason),
+      // What the API's code means is of a key; where there is none, another limit held.
+      ...(isLimit && keyId === null ? { meaning: null, cure: null } : explainedCode(rest.reason)),
       firstAt: formatTimestamp(firstAt),
       lastAt: formatTimestamp(lastAt),
       key: key?.name ?? keyId,
-      limit: isLimit ? { perMinute: key.rateLimit ?? usual, usual: key.rateLimit === null } : null,
+      limit:
+        isLimit && key !== undefined
+          ? { perMinute: key.rateLimit ?? usual, usual: key.rateLimit === null }
+          : null,
       setting: settingOf(rest.reason, port),
     };
   });

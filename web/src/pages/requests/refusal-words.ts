@@ -5,7 +5,7 @@ type Refused = ResultOf<'denials'>[number];
 
 // A file of its own: its tests need no page.
 
-/** What codes mean that only SMTP has; docs/smtp.md has each. */
+/** What codes mean that only SMTP has, or that mean something else where no key is known; docs/smtp.md has each. */
 const OVER_SMTP: Readonly<Record<string, string>> = {
   relay_not_allowed:
     'It may not send to others over SMTP: it signs in with no key, and its address is not allowed.',
@@ -26,6 +26,7 @@ const OVER_SMTP: Readonly<Record<string, string>> = {
   proxy_header: 'It is a proxy that sends no header, or a wrong one.',
   too_many_errors: 'It made too many errors, and the session was ended.',
   too_many_commands: 'It sent too many commands, and the session was ended.',
+  rate_limited: 'Too many messages or requests came from there in this minute.',
   early_talk: 'It talked before the greeting, and the session was ended.',
   http_after_greeting: 'It spoke HTTP on a port of SMTP.',
   malformed_end: 'It ended a message wrongly, and the session was ended.',
