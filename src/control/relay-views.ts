@@ -29,11 +29,14 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
     deps.views.quotaUsed(day),
     untriedRelays(config.relays, figures, deps),
   ]);
+  const health = deps.server()?.health() ?? null;
   return config.relays.map((relay) => {
-    // Each lane of an mx relay rests by itself: the queue shows those.
+    // Each lane of an mx relay rests by itself, which the queue shows; the relay rests if many hops fail.
+    const breaker = health?.relays.find(({ name }) => name === relay.name)?.state;
     const own = figures.find(({ lane }) => lane === relay.name);
     const spent = spentAllowance(relay, day, used) !== null;
-    const state = laneState(relay.name, { state: 'closed', ...own, spent }, { relay, holds, untried });
+    const known = { state: breaker ?? own?.state ?? 'closed', spent };
+    const state = laneState(relay.name, known, { relay, holds, untried });
     return {
       name: relay.name,
       type: relay.type,

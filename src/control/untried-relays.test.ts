@@ -9,11 +9,16 @@ import {
   T0,
   takeLane,
 } from '../../test/contract/store/fixtures.ts';
+import { loadConfig } from '../config/load.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/contract.ts';
 import { systemClock } from '../lib/clock.ts';
+import { systemRandom } from '../lib/random.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
+import type { LocalDeps } from './deps.ts';
+import { storedRows } from './in-force.ts';
 import { restOf, untriedRelays } from './queue.ts';
+import { viewOf } from './relay-views.ts';
 
 let stores: SqliteStores;
 beforeEach(() => {
@@ -125,4 +130,21 @@ test('a relay that rests, or is probed, tells why by the lane whose hop was ill 
   expect(restOf('direct', 'resting', [well])).toEqual({ cause: null, reply: null, since: null, until: null });
   for (const state of ['ready', 'paused', 'disabled'] as const)
     expect(restOf('direct', state, [lane])).toBeNull();
+});
+
+test('an mx relay rests on the pages of relays if it does for the health, whatever its lanes do', async () => {
+  const definition = JSON.stringify({ name: 'direct', type: 'mx', helo: 'mail.example.com' });
+  const direct = { name: 'direct', definition, secret: null, disabled: false };
+  await stores.registry.putRelay(direct, new Map());
+  const stored = await storedRows(stores.registry);
+  const loaded = loadConfig({ dataDir: '/nowhere', environment: {}, stored, random: systemRandom });
+  const relays = [{ name: 'direct', state: 'open', inflight: 0, disabled: false }];
+  const deps = {
+    ...stores,
+    clock: systemClock,
+    queue: { lanes: () => [] },
+    resolution: () => loaded,
+    server: () => ({ health: () => ({ relays }) }),
+  } as unknown as LocalDeps;
+  expect(await viewOf('direct', deps)).toMatchObject({ state: 'resting', rest: { since: null } });
 });
