@@ -32,8 +32,8 @@ export interface RecipientFacts {
   readonly captured: boolean;
   /** The id that the next hop gave it, such as a queue id. */
   readonly hopId: string | null;
-  /** The last reply about it, with its codes; null if there was none. */
-  readonly reply: string | null;
+  /** The last reply about it, with its codes; null if there was none. Asked for only when it matters: replies are long. */
+  readonly reply: () => string | null;
 }
 
 /**
@@ -122,7 +122,7 @@ function partTexts({ subject, metadata, recipients }: MailFacts, field: PartFiel
     case 'metadata':
       return metadata();
     case 'reply':
-      return recipients().flatMap(({ reply }) => reply ?? []);
+      return recipients().flatMap(({ reply }) => reply() ?? []);
   }
 }
 

@@ -45,7 +45,7 @@ const FACTS: MailFacts = {
       relay: 'out',
       captured: false,
       hopId: '4F7C12',
-      reply: '250 2.0.0 Ok: queued as 4F7C12',
+      reply: () => '250 2.0.0 Ok: queued as 4F7C12',
     },
   ],
 };

@@ -171,6 +171,16 @@ describeWith(POSTGRES_PROGRAMS, 'plans over PostgreSQL', () => {
     expect(used.filter((name) => !name.includes('provider_message_id'))).toEqual([]);
   });
 
+  it('a search by words reads neither metadata nor replies', async () => {
+    await store.accept([message()], at());
+    for (const text of ['-nothing', '-hop:4BQ', '-metadata:nothing'])
+      await views.search({ query: parseQuery(text).query, after: null, before: null, limit: 5 });
+    const facts = [...(await plans('AS "sendAt"')).keys()];
+    const recipients = [...(await plans('AS "hopId"')).keys()];
+    expect(facts.map((sql) => sql.includes('box, metadata')).sort()).toEqual([false, true]);
+    expect(recipients.map((sql) => sql.includes('last_reply')).sort()).toEqual([false, true]);
+  });
+
   it('old counters of relays are told from the others by the index alone', async () => {
     await store.purge(KEEP_ALL, 10, at());
     const scans = [...(await plans('DELETE FROM counters')).entries()].flatMap(([statement, nodes]) =>

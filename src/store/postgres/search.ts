@@ -98,18 +98,18 @@ async function find(db: Queries, wanted: SearchQuery, maxExamined: number): Prom
   const { floor, ceiling } = boundsOf(wanted);
   const { candidates, behind, rest } = await candidatesOf(db, wanted, floor, ceiling, maxExamined);
   const test = queryTest(wanted.query) ?? (() => true);
-  const needsRecipients = asksForRecipients(wanted.query);
+  const needs = needsOf(wanted.query);
   const ids: string[] = [];
   let next = wanted.before;
   let left = maxExamined;
   for (;;) {
     const size = Math.min(left, MAX_CHUNK);
     const chunk = await candidates(next !== null && next < ceiling ? next : ceiling, size);
-    for (const facts of await readFacts(db, chunk, needsRecipients)) {
+    for (const facts of await readFacts(db, chunk, needs)) {
       const matches = test(facts);
       if (matches && ids.length === wanted.limit) return { ids, next, behind };
       if (matches) ids.push(facts.id);
-      left -= 1 + (needsRecipients ? facts.recipients().length : 0);
+      left -= 1 + facts.recipients().length;
       next = facts.id;
       if (left <= 0) return { ids, next, behind };
     }
@@ -191,12 +191,23 @@ function walking(db: Queries, query: MailQuery, floor: string): Candidates {
   return statuses !== null && areTroubled(statuses) ? reading(OF_TROUBLED, statuses) : reading(ALL);
 }
 
-function asksForRecipients({ terms, relays, notRelays, captured }: MailQuery): boolean {
-  if (relays !== null || notRelays.length > 0 || captured !== null) return true;
-  return (
-    terms.some((term) => 'field' in term && ['to', 'any', 'reply'].includes(term.field)) ||
-    terms.some(({ kind }) => kind === 'hop')
-  );
+/** What a query needs to be read, beyond what it always asks of a message. */
+interface Needs {
+  readonly metadata: boolean;
+  readonly recipients: boolean;
+  /** What next hops said of the recipients. */
+  readonly replies: boolean;
+}
+
+function needsOf({ terms, relays, notRelays, captured }: MailQuery): Needs {
+  const fields: string[] = terms.flatMap((term) => ('field' in term ? term.field : []));
+  const replies = fields.includes('reply') || terms.some(({ kind }) => kind === 'hop');
+  const isOfRelays = relays !== null || notRelays.length > 0 || captured !== null;
+  return {
+    metadata: fields.includes('metadata'),
+    recipients: replies || isOfRelays || fields.includes('to') || fields.includes('any'),
+    replies,
+  };
 }
 
 interface FactsRow {
@@ -221,17 +232,14 @@ interface RecipientRow extends Omit<RecipientFacts, 'reply'> {
   readonly lastReply: string | null;
 }
 
-async function readFacts(
-  db: Queries,
-  ids: readonly string[],
-  needsRecipients: boolean,
-): Promise<readonly MailFacts[]> {
+async function readFacts(db: Queries, ids: readonly string[], needs: Needs): Promise<readonly MailFacts[]> {
   if (ids.length === 0) return [];
-  const rows = await db.rows<FactsRow>(FACTS, spanned(ids));
-  const recipients = needsRecipients ? await db.rows<RecipientRow>(RECIPIENTS, spanned(ids)) : [];
+  const rows = await db.rows<FactsRow>(needs.metadata ? FACTS_WITH_METADATA : FACTS, spanned(ids));
+  const sql = needs.replies ? RECIPIENTS_WITH_REPLIES : RECIPIENTS;
+  const recipients = needs.recipients ? await db.rows<RecipientRow>(sql, spanned(ids)) : [];
   const facts = recipients.map(({ lastCode, lastEnhanced, lastReply, ...row }) => ({
     ...row,
-    reply: replyLine(lastCode, lastEnhanced, lastReply),
+    reply: () => replyLine(lastCode, lastEnhanced, lastReply),
   }));
   const byMessage = Map.groupBy(facts, ({ message }) => message);
   return rows.map(({ headerFrom, tags, metadata, ...row }) => ({
@@ -265,9 +273,23 @@ const OF_KEYS = `SELECT page.id FROM unnest($4::text[]) AS key (id), unnest($5::
 // Unordered: this limits how many are read, however many there are.
 const BY_WORDS = 'SELECT id FROM message_words WHERE words @> $1::text[] AND id < $2 AND id >= $3 LIMIT $4';
 const PENDING = `SELECT id FROM pending_words WHERE ${RANGE}`;
-const FACTS = `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
-    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box, metadata, not_before AS "sendAt"
+const FACTS = factsWith(`'{}'`);
+const FACTS_WITH_METADATA = factsWith('metadata');
+const RECIPIENTS = recipientsWith(
+  `NULL AS "hopId", NULL AS "lastCode", NULL AS "lastEnhanced", NULL AS "lastReply"`,
+);
+const RECIPIENTS_WITH_REPLIES = recipientsWith(
+  `provider_message_id AS "hopId", last_code AS "lastCode", last_enhanced AS "lastEnhanced", last_reply AS "lastReply"`,
+);
+
+function factsWith(metadata: string): string {
+  return `SELECT messages.id, status, key_id AS "keyId", test, header_from AS "headerFrom",
+    reverse_path AS "reversePath", subject, message_id AS "messageId", tags, box, ${metadata} AS metadata,
+    not_before AS "sendAt"
   FROM messages WHERE ${among('id')} ORDER BY id DESC`;
-const RECIPIENTS = `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured,
-    provider_message_id AS "hopId", last_code AS "lastCode", last_enhanced AS "lastEnhanced", last_reply AS "lastReply"
+}
+
+function recipientsWith(replies: string): string {
+  return `SELECT message, address, relay, coalesce(outcome = 'captured', false) AS captured, ${replies}
   FROM deliveries WHERE ${among('message')}`;
+}

@@ -286,7 +286,7 @@ export function factMatcher(
           relay,
           captured: captured === 1,
           hopId,
-          reply: replyLine(...reply),
+          reply: () => replyLine(...reply),
         }));
         return found;
       };

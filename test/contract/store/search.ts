@@ -190,7 +190,7 @@ export function searchContract(open: OpenSubject): void {
             reversePath: message.envelopeFrom,
             metadata: () => [],
             recipients: () =>
-              recipients.map((one) => ({ ...one, captured: false, hopId: null, reply: null })),
+              recipients.map((one) => ({ ...one, captured: false, hopId: null, reply: () => null })),
           };
         }),
       );
