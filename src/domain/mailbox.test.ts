@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { formatMailbox, parseAddressList, parseMailbox } from './mailbox.ts';
+import { addressTest, formatMailbox, parseAddressList, parseMailbox } from './mailbox.ts';
 
 const value = (text: string) => {
   const parsed = parseMailbox(text);
@@ -224,3 +224,15 @@ test.each(['Friends: Jane <j@x.org>, b@x.org;', 'undisclosed-recipients:;', 'a@x
   'what is a group or a list with semicolons is told as that: %s',
   (text) => expect(parseAddressList(text)).toMatchObject({ detail: expect.stringContaining('Groups') }),
 );
+
+test.each([
+  ['jörg@example.org', false, true],
+  ['JÖ', true, true],
+  ['jo', true, false],
+  ['@example', true, true],
+  ['@example', false, false],
+])('of an address that is composed otherwise, %s (a beginning: %s) is one: %s', (wanted, isStart, isOne) => {
+  for (const form of ['NFC', 'NFD'])
+    expect(addressTest(wanted.normalize('NFC'), isStart)('Jörg@Example.org'.normalize(form))).toBe(isOne);
+  expect(addressTest(wanted.normalize('NFD'), isStart)('jörg@example.org'.normalize('NFC'))).toBe(isOne);
+});

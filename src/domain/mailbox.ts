@@ -242,11 +242,11 @@ function forbiddenCharacter() {
  * so.
  */
 export function addressTest(wanted: string, isStart = false): (address: string) => boolean {
-  const start = wanted.toLowerCase();
-  if (isStart && start.startsWith('@'))
-    return (address) => address.slice(address.lastIndexOf('@')).toLowerCase().startsWith(start);
-  if (isStart) return (address) => address.toLowerCase().startsWith(start);
-  const text = addressKey(start);
-  if (!text.startsWith('@')) return (address) => addressKey(address.toLowerCase()) === text;
-  return (address) => address.slice(address.lastIndexOf('@')).toLowerCase() === text;
+  const text = addressKey(wanted.toLowerCase());
+  const isOfDomain = text.startsWith('@');
+  return (address) => {
+    const part = isOfDomain ? address.slice(address.lastIndexOf('@')) : address;
+    const key = addressKey(part.toLowerCase());
+    return isStart ? key.startsWith(text) : key === text;
+  };
 }
