@@ -14,7 +14,8 @@ import type { LocalDeps } from './deps.ts';
 import { doctorBanners } from './doctor/banners.ts';
 import type { Doctor } from './doctor/last-look.ts';
 import { foundMessages } from './found-mail.ts';
-import { laneState, restOf, untriedRelays } from './queue.ts';
+import { laneState, restOf } from './queue.ts';
+import { rememberedUntried } from './untried-relays.ts';
 
 const MINUTE_MS = 60_000;
 const STEP_MINUTES = { minute: 1, hour: 60, day: 24 * 60 } as const;
@@ -33,31 +34,42 @@ export function createOverview(
   deps: LocalDeps,
   lastLook: Doctor['last'],
 ): (request: RequestOf<'overview'>) => Promise<Overview> {
-  const share = new AnswerShare<Overview>(deps.clock, SHARED_MS);
-  return ({ step = 'hour', count = 24 }) =>
-    share.ask(`${step} ${count}`, () => overview({ step, count, relay: null }, deps, lastLook));
+  const { clock } = deps;
+  const parts = new AnswerShare<CommonPart>(clock, SHARED_MS);
+  const lines = new AnswerShare<Series>(clock, SHARED_MS);
+  const untried = rememberedUntried(deps);
+  return async ({ step = 'hour', count = 24 }) => {
+    // Pages that look at different times have the rest in common.
+    const [common, over] = await Promise.all([
+      parts.ask('', () => commonPart(deps, untried, lastLook)),
+      lines.ask(`${step} ${count}`, () => seriesAt(clock.wall(), { step, count, relay: null }, deps)),
+    ]);
+    return { ...common, series: over };
+  };
 }
 
-async function overview(
-  over: RequestOf<'series'>,
+/** What does not depend on the time looked at. */
+type CommonPart = Omit<Overview, 'series'>;
+
+async function commonPart(
   deps: LocalDeps,
+  untriedNow: ReturnType<typeof rememberedUntried>,
   lastLook: Doctor['last'],
-): Promise<Overview> {
+): Promise<CommonPart> {
   const { views, clock } = deps;
   const now = clock.wall();
   const all = { query: ANY_MAIL, after: null, before: null };
   const failed = { ...all, query: { ...ANY_MAIL, statuses: ['failed' as const] } };
   const minute = Math.floor(now / MINUTE_MS);
-  const [figures, today, last5m, lastWeek, outcomes, lanes, failures, newest, untried] = await Promise.all([
+  const [figures, today, last5m, lastWeek, lanes, failures, newest, untried] = await Promise.all([
     views.figures(now),
     totals({ period: 'day', from: Math.floor(minute / MINUTES_A_DAY), count: 1 }, deps),
     totals({ period: 'minute', from: minute - RECENT_MINUTES + 1, count: RECENT_MINUTES }, deps),
     weekBefore(now, deps),
-    seriesAt(now, over, deps),
     views.lanes(null, MAX_LANES),
     views.search({ ...failed, limit: MAX_FAILURES }),
     views.search({ ...all, limit: 1 }),
-    untriedRelays(deps.resolution().config.relays, deps.queue.lanes(), deps),
+    untriedNow(deps.resolution().config.relays, deps.queue.lanes()),
   ]);
   const health = deps.server()?.health() ?? null;
   const { oldestDueAt, spool, queuedBytes } = figures;
@@ -71,7 +83,6 @@ async function overview(
     today,
     lastWeek,
     last5m,
-    series: outcomes,
     queue: {
       ...spool,
       queuedBytes,

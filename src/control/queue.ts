@@ -8,12 +8,11 @@ import { OperationError } from '../operations/call.ts';
 import type { HoldView, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
 import type { RestView } from '../operations/relays.ts';
 import type { RequestOf } from '../operations/table.ts';
-import { dayOf, KEEP_DAYS } from '../store/counting.ts';
-import type { JournalEntry } from '../store/journal.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
 import { tellsSomething } from './nodes/report.ts';
 import { actOnQueue } from './queue-selection.ts';
+import { untriedRelays } from './untried-relays.ts';
 
 /** Most lanes with mail to examine; further ones are not counted. */
 const MAX_LANES = 100_000;
@@ -225,47 +224,4 @@ function readTarget(text: string, deps: QueueDeps): string {
 
 function noSuchRelay(name: string): OperationError {
   return new OperationError('not_found', `There is no relay ${name}. See: waybill relays list`);
-}
-
-/** What records whether a relay was tried. */
-type HistoryDeps = Pick<LocalDeps, 'views' | 'journal' | 'clock'>;
-
-/** Most relays whose counters are read; further ones are judged by their lanes. */
-const MAX_ASKED = 100;
-/** Most tests to examine, the newest first. */
-const MAX_TESTS = 500;
-
-/**
- * Names of the relays, the inbox apart, that were never tried: no attempt, no probe and no test, as far as the running
- * nodes, the counters and the activity in the store know.
- */
-export async function untriedRelays(
-  relays: readonly Relay[],
-  lanes: readonly LaneFigures[],
-  { views, journal, clock }: HistoryDeps,
-): Promise<ReadonlySet<string>> {
-  const heard = new Set(lanes.filter(wasTried).map(({ relay }) => relay));
-  const unheard = relays.filter(({ name, origin }) => origin !== 'builtin' && !heard.has(name));
-  if (unheard.length === 0) return new Set();
-  const query = { actor: null, action: 'testRelay', subject: null, limit: MAX_TESTS, before: null };
-  const tested = new Set(
-    (await journal.entries(query)).entries.filter(wasTest).map(({ subject }) => subject),
-  );
-  const asked = unheard.filter(({ name }) => !tested.has(name)).slice(0, MAX_ASKED);
-  const from = dayOf(clock.wall()) - KEEP_DAYS + 1;
-  const ended = await Promise.all(
-    asked.map(({ name }) => views.counts({ period: 'day', from, count: KEEP_DAYS, relay: name })),
-  );
-  return new Set(asked.flatMap(({ name }, place) => (ended[place]?.size === 0 ? [name] : [])));
-}
-
-/** Its hop has replied, has an attempt under way, or was found failing. */
-function wasTried({ lastReply, inFlight, state }: LaneFigures): boolean {
-  return lastReply !== null || inFlight > 0 || state !== 'closed';
-}
-
-/** Whether the test was of the stored relay, not of another definition under its name. */
-function wasTest({ after }: JournalEntry): boolean {
-  const asked: unknown = after === null ? null : JSON.parse(after);
-  return typeof asked === 'object' && asked !== null && 'unsaved' in asked && asked.unsaved === null;
 }

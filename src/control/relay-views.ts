@@ -6,7 +6,8 @@ import { OperationError } from '../operations/call.ts';
 import type { RelayView, WarmUpView } from '../operations/relays.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
-import { laneState, restOf, untriedRelays } from './queue.ts';
+import { laneState, restOf } from './queue.ts';
+import { untriedRelays } from './untried-relays.ts';
 
 /** Most lanes with mail to examine. */
 const MAX_LANES = 100_000;

@@ -9,6 +9,7 @@ import {
   T0,
   takeLane,
 } from '../../test/contract/store/fixtures.ts';
+import { ManualClock } from '../../test/support/manual-clock.ts';
 import { loadConfig } from '../config/load.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures } from '../engine/contract.ts';
@@ -17,8 +18,9 @@ import { systemRandom } from '../lib/random.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import type { LocalDeps } from './deps.ts';
 import { storedRows } from './in-force.ts';
-import { restOf, untriedRelays } from './queue.ts';
+import { restOf } from './queue.ts';
 import { viewOf } from './relay-views.ts';
+import { rememberedUntried, untriedRelays } from './untried-relays.ts';
 
 let stores: SqliteStores;
 beforeEach(() => {
@@ -93,6 +95,31 @@ describe('it was tried', () => {
     await attempt(stores.store, refTo(record.id, lease), [DELIVERED], at());
     expect(await untried([])).toEqual([]);
   });
+});
+
+test('for a page that asks often, what the store says holds for some seconds; what nodes say holds at once', async () => {
+  const clock = new ManualClock();
+  let asked = 0;
+  const entries: typeof stores.journal.entries = async (query) => {
+    asked++;
+    return await stores.journal.entries(query);
+  };
+  const untriedNow = rememberedUntried({
+    views: stores.views,
+    journal: { ...stores.journal, entries },
+    clock,
+  });
+  const names = async (lane = LANE, others: Relay[] = []) => [
+    ...(await untriedNow([OUT, ...others], [lane])),
+  ];
+  expect([await names(), await names(), asked]).toEqual([['out'], ['out'], 1]);
+  expect(await names(LANE, [{ ...OUT, name: 'new' }])).toEqual(['out', 'new']);
+  expect(await names({ ...LANE, inFlight: 1 })).toEqual([]);
+  await names();
+  await tested({ name: 'out', to: null, unsaved: null });
+  expect(await names()).toEqual(['out']);
+  await clock.advance(5_000);
+  expect(await names()).toEqual([]);
 });
 
 test('a relay that rests, or is probed, tells why by the lane whose hop was ill first', () => {
