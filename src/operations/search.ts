@@ -216,7 +216,7 @@ const overview = (api: Answers) =>
       oldestSeconds: z.number().nullable(),
     }),
     relays: z.array(overviewRelay()),
-    /** Those that failed last, the last first. */
+    /** Of the newest 50 that failed, those that failed last, the last first. */
     failures: z.array(foundMessage(api)),
     banners: z.array(overviewBanner()),
     /** No message was ever accepted. */
@@ -344,7 +344,7 @@ export const SEARCH_OPERATIONS = {
     result: actedMessages,
   }),
   overview: operation({
-    meaning: 'The figures of the overview page, all of one time.',
+    meaning: 'The figures of the overview page, asked for together.',
     access: READ,
     request: z.strictObject({
       step: step.default('hour').describe('Of its `series`, which is that of the service.'),
