@@ -326,7 +326,7 @@ export function QueryChips({
   return (
     <div className="mb-3 flex flex-wrap items-center gap-1.5">
       <Pressed token="status" label="Status" choices={STATUSES} query={query} onSearch={onSearch} />
-      <span aria-hidden className="mx-1 h-4 w-px bg-line" />
+      <span aria-hidden className="mx-1 hidden h-4 w-px bg-line sm:block" />
       <Pressed token="is" label="Only" choices={QUALITIES} query={query} onSearch={onSearch} />
       {others.map((term) => (
         <Chip
