@@ -8,7 +8,13 @@ import { type Column, column, countColumn, DataTable, statusColumn } from '../..
 import { EmptyState } from '../../parts/states.tsx';
 import { Bytes, Said } from '../../parts/values.tsx';
 import { restReply } from '../relays/rest.tsx';
-import { FATES } from './fates.ts';
+
+/** What became of messages, in the order and the words in which the whole page shows it. */
+export const FATES = [
+  { event: 'delivered', label: 'Delivered' },
+  { event: 'captured', label: 'Captured' },
+  { event: 'failed', label: 'Failed' },
+] as const;
 
 /** Due for so long, mail is late: as the check of health has it. */
 const LATE_SECONDS = 300;

@@ -11,8 +11,7 @@ import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { Banners, Failures } from './banners.tsx';
-import { FATES } from './fates.ts';
-import { Flow, RelaysTable } from './flow.tsx';
+import { FATES, Flow, RelaysTable } from './flow.tsx';
 import { BY_DEFAULT, RANGES, type Range, rangeOf } from './ranges.ts';
 
 /** The figures of the last minutes move with time, which no hint tells of. */

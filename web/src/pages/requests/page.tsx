@@ -14,8 +14,7 @@ import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { Duration, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
-import { RefusedSources } from './refused-sources.tsx';
-import { Words } from './words.tsx';
+import { RefusedSources, Words } from './refused-sources.tsx';
 
 const PAGE = 100;
 

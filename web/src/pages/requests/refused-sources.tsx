@@ -10,7 +10,6 @@ import { Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { limitWords, refusalWords } from './refusal-words.ts';
-import { Words } from './words.tsx';
 
 type Refused = ResultOf<'denials'>[number];
 
@@ -104,5 +103,18 @@ function Why({ of, onAllow }: { readonly of: Refused; readonly onAllow: () => vo
         </IfMay>
       )}
     </span>
+  );
+}
+
+/** Words of the documents: between backticks is code. */
+export function Words({ text }: { readonly text: string | null }) {
+  return (text ?? '').split('`').map((piece, place) =>
+    place % 2 === 0 ? (
+      piece
+    ) : (
+      <code key={piece} className="font-mono text-[0.95em]">
+        {piece}
+      </code>
+    ),
   );
 }

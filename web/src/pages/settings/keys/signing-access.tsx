@@ -1,7 +1,10 @@
 import type { ResultOf } from '../../../../../src/operations/table.ts';
 import { CodeBlock } from '../../../parts/copy.tsx';
 
-/** What clients of SES sign with, this once, as AWS's programs take it. */
+/**
+ * What clients of SES sign with, this once, as AWS's programs take it. A file of its own: the drawer of a key, which is loaded
+ * when it is opened, shows it, too.
+ */
 export function SigningAccess({
   of: { accessKeyId, secretAccessKey },
 }: {

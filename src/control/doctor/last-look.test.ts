@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import { doctorBanners } from './banners.ts';
 import { fail, ok, warn } from './finding.ts';
+import { doctorBanners } from './last-look.ts';
 
 test('faults that the doctor found are told, but for those that the Overview tells of otherwise', () => {
   const rest = { cause: null, reply: null, since: null, until: null };
