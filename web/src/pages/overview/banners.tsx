@@ -12,7 +12,6 @@ import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 import { type Cure, cureFor, DOCTOR, saidOf } from '../system/cures.ts';
-import { isToldByRows } from './told-by-rows.ts';
 
 type Shown = ResultOf<'overview'>['banners'][number];
 type Relay = ResultOf<'overview'>['relays'][number];
@@ -24,6 +23,9 @@ const AllowDialog = lazy(steadily(() => import('./allow-dialog.tsx')));
 const DENIALS_SHOWN = 3;
 /** Resting relays that are shown; the page of relays has all. */
 const RESTING_SHOWN = 3;
+/** As health names a relay whose next hop refuses us. */
+const NAMED = /, relay (\S+):/g;
+const MORE = 'The same applies to';
 
 /** What someone should know now, the worst first; which relays rest, and who was refused and could be allowed. */
 export function Banners({
@@ -57,6 +59,19 @@ export function Banners({
 
 function restingOf(relays: readonly Relay[]): readonly Relay[] {
   return relays.filter(({ rest }) => rest !== null);
+}
+
+/**
+ * Whether rows of relays that rest say more than health's check of relays. They do not where it names one that does not
+ * rest, such as one that is paused because its next hop refuses us, or more than it names.
+ */
+export function isToldByRows(
+  { code, text }: Pick<Shown, 'code' | 'text'>,
+  rows: readonly { readonly name: string }[],
+): boolean {
+  if (code !== 'relays' || rows.length === 0 || text.includes(MORE)) return false;
+  const named = [...text.matchAll(NAMED)].map(([, name]) => name);
+  return named.every((name) => rows.some((row) => row.name === name));
 }
 
 function told({ code, level, text, foundAt }: Shown) {

@@ -12,10 +12,25 @@ import { Segments } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { Banners, Failures } from './banners.tsx';
 import { FATES, Flow, RelaysTable } from './flow.tsx';
-import { BY_DEFAULT, RANGES, type Range, rangeOf } from './ranges.ts';
 
 /** The figures of the last minutes move with time, which no hint tells of. */
 const EVERY_MS = 15_000;
+
+/** What the chart of the overview can be over. */
+const RANGES = [
+  { value: 'hour', label: '1 h', step: 'minute', count: 60, words: 'the last hour, by minute' },
+  { value: 'day', label: '24 h', step: 'hour', count: 24, words: 'the last 24 hours, by hour' },
+  { value: 'week', label: '7 d', step: 'hour', count: 168, words: 'the last 7 days, by hour' },
+  { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day of UTC' },
+] as const;
+
+/** What a chart is over. */
+type Range = (typeof RANGES)[number];
+
+/** The range of which the address says nothing. */
+const BY_DEFAULT = RANGES[1];
+
+const SECONDS: Readonly<Record<Range['step'], number>> = { minute: 60, hour: 3_600, day: 86_400 };
 
 /** How the service does: what someone sees who looks in for five seconds, and what they should know. */
 export function OverviewPage() {
@@ -54,6 +69,12 @@ export function OverviewPage() {
 }
 
 type Overview = ResultOf<'overview'>;
+
+/** What the figures of an answer are over, which need not be what was asked for since. */
+export function rangeOf({ stepSeconds, counts }: Pick<Overview['series'], 'stepSeconds' | 'counts'>): Range {
+  const steps = counts.received?.length;
+  return RANGES.find(({ step, count }) => SECONDS[step] === stepSeconds && count === steps) ?? BY_DEFAULT;
+}
 
 const FIGURES: readonly {
   readonly event: keyof Overview['today'];

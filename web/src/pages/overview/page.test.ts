@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { rangeOf } from './ranges.ts';
+import { rangeOf } from './page.tsx';
 
 test.each([
   [60, 60, 'hour'],

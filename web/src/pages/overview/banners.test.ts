@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { assessHealth, type HealthFacts } from '../../../../src/domain/health.ts';
-import { isToldByRows } from './told-by-rows.ts';
+import { isToldByRows } from './banners.tsx';
 
 type Relay = HealthFacts['relays'][number];
 
