@@ -13,7 +13,7 @@ import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
 import { type Doctor, doctorBanners } from './doctor/last-look.ts';
 import { foundMessages } from './found-mail.ts';
-import { laneState, restOf } from './queue.ts';
+import { breakerOf, laneState, restOf } from './queue.ts';
 import { rememberedUntried } from './untried-relays.ts';
 
 const MINUTE_MS = 60_000;
@@ -160,7 +160,7 @@ function relaysOf(
     const { name, type } = relay;
     const known = health?.relays.find((one) => one.name === name);
     const lane = worked.get(name);
-    const breaker = { state: known?.state ?? lane?.state ?? 'closed', spent: lane?.spent ?? false };
+    const breaker = { state: breakerOf(name, health, lane), spent: lane?.spent ?? false };
     const today = figures.relays[name];
     const state = laneState(name, breaker, { relay, holds, untried });
     return {

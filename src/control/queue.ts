@@ -4,6 +4,7 @@ import { type HoldKind, type LaneState, relayOfLane } from '../domain/lane.ts';
 import type { Relay } from '../domain/relay.ts';
 import type { LaneFigures, LaneReply } from '../engine/contract.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import type { HealthReport } from '../observe/health-report.ts';
 import { OperationError } from '../operations/call.ts';
 import type { HoldView, QueueLane, QueueOperations, QueueView } from '../operations/queue.ts';
 import type { RestView } from '../operations/relays.ts';
@@ -165,6 +166,15 @@ export function restOf(relay: string, state: LaneState, figures: readonly LaneFi
 /** The lists' names for the next-hop states of `/health`; docs/operations.md explains both. */
 export const BREAKER_STATES = { closed: 'ready', open: 'resting', half_open: 'probing' } as const;
 const HOLD_STATES = { pause: 'paused', drain: 'draining' } as const;
+
+/** The state of a relay's next hop: as health has it, since the hops of an mx relay rest by themselves, else its lane's own. */
+export function breakerOf(
+  relay: string,
+  health: HealthReport | null,
+  own: LaneFigures | undefined,
+): LaneFigures['state'] {
+  return health?.relays.find(({ name }) => name === relay)?.state ?? own?.state ?? 'closed';
+}
 
 /** The state of a lane. An operator's decision takes precedence over the state of the next hop. */
 export function laneState(

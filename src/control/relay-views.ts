@@ -6,7 +6,7 @@ import { OperationError } from '../operations/call.ts';
 import type { RelayView, WarmUpView } from '../operations/relays.ts';
 import type { LaneDepth } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
-import { laneState, restOf } from './queue.ts';
+import { breakerOf, laneState, restOf } from './queue.ts';
 import { untriedRelays } from './untried-relays.ts';
 
 /** Most lanes with mail to examine. */
@@ -32,11 +32,9 @@ export async function relayViews(deps: LocalDeps): Promise<RelayView[]> {
   ]);
   const health = deps.server()?.health() ?? null;
   return config.relays.map((relay) => {
-    // Each lane of an mx relay rests by itself, which the queue shows; the relay rests if many hops fail.
-    const breaker = health?.relays.find(({ name }) => name === relay.name)?.state;
     const own = figures.find(({ lane }) => lane === relay.name);
     const spent = spentAllowance(relay, day, used) !== null;
-    const known = { state: breaker ?? own?.state ?? 'closed', spent };
+    const known = { state: breakerOf(relay.name, health, own), spent };
     const state = laneState(relay.name, known, { relay, holds, untried });
     return {
       name: relay.name,

@@ -150,7 +150,7 @@ describe('the operations on all mail', () => {
       relays: [{ name: 'inbox', state: 'ready', waiting: 1 }],
       failures: [{ id: first }, { id: second }],
     });
-    // The chart is of the same time as the figures.
+    // The chart counts the same as the figures, where nothing happens in between.
     const ofDay = Object.entries(overview.series.counts).map(([event, [, today]]) => [event, today]);
     expect(Object.fromEntries(ofDay)).toEqual(overview.today);
     for (const step of ['minute', 'hour', 'day'] as const) {

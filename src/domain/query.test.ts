@@ -120,6 +120,10 @@ describe('a query', () => {
     ['https://x.org/a', { terms: [word(['https', 'x', 'org', 'a'])] }],
     ['10:30', { terms: [word(['10', '30'])] }],
     ['!?', { notes: 1 }],
+    [
+      'tag:x '.repeat(32),
+      { terms: Array.from({ length: 32 }, () => ({ kind: 'tag', tag: 'x', not: false })) },
+    ],
     ['-tag:x '.repeat(33), NOTHING],
   ])('%j is read as %j', (text, meaning) => {
     expect(read(text)).toEqual(meaning);

@@ -288,8 +288,8 @@ function queueFigures(lanes: ReadonlyMap<string, Lane>, relays: Relays, clock: C
   };
 }
 
-function restReplyOf({ breaker, restReply }: Lane): LaneReply | null {
-  if (breaker.failures === 0 || restReply === null) return null;
+function restReplyOf({ restReply }: Lane): LaneReply | null {
+  if (restReply === null) return null;
   const { code, enhanced, text, at } = restReply;
   return { code, enhanced, text, at };
 }

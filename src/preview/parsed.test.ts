@@ -87,6 +87,14 @@ test('with pictures, addresses without a host lead nowhere, and not to the dashb
   expect(documentOf({ ...EMPTY, html })).not.toContain('<base');
 });
 
+test('with pictures, a link within the mail leads nowhere, and not away from it', () => {
+  const html = '<a href="#end">On</a><a HREF = #end>On</a><a href="https://a.example/#end">There</a>';
+  expect(documentOf({ ...EMPTY, html }, ASKED)).toContain(
+    '<a x-href="#end">On</a><a x-HREF = #end>On</a><a href="https://a.example/#end">',
+  );
+  expect(documentOf({ ...EMPTY, html })).toContain(html);
+});
+
 test.each([
   '<style>a{background:url("https://t.example/x" cross-origin(use-credentials))}</style>',
   '<style>a{background:url("https://t.example/x" Referrer-Policy(unsafe-url))}</style>',

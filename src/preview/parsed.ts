@@ -158,13 +158,15 @@ const STYLE =
 function htmlDocument(message: ParsedMessage, html: string, look: DocumentLook): string {
   const inert = inMode(html, look.isDark === true).replace(ACTIVE, '<$1x-');
   return withPictures(
-    fetchesPictures(html, look) ? inert.replace(TELLING, 'x-') : inert,
+    fetchesPictures(html, look) ? inert.replace(TELLING, 'x-').replace(WITHIN, 'x-') : inert,
     message.attachments,
   );
 }
 
 /** Before attributes by which a picture would be fetched with cookies, or with the page it is on. */
 const TELLING = /\b(?=(?:crossorigin|referrerpolicy)[\s=/>])/gi;
+/** Before the addresses of links within the mail: from its base they would lead to {@link NO_HOST}, away from the mail. */
+const WITHIN = /\b(?=href\s*=\s*["']?\s*#)/gi;
 /** What says the same of a picture in a style (CSS Values 5, request URL modifiers). */
 const TELLING_STYLE = /(?:cross-?origin|referrer-?policy)\(/i;
 /** From here on a style's words may have comments and elements within them. */

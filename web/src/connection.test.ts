@@ -5,6 +5,7 @@ import { connectionFound, connectionLost, steadily, watchConnection } from './co
 afterEach(() => {
   connectionFound();
   vi.unstubAllGlobals();
+  vi.restoreAllMocks();
 });
 
 describe('a call', () => {
@@ -116,15 +117,25 @@ describe('while there is no connection', () => {
   it('gives up a question that is lost on its way', async () => {
     vi.useFakeTimers();
     vi.stubGlobal('document', { hidden: false });
-    let signal: AbortSignal | null | undefined;
-    vi.stubGlobal('fetch', async (_path: string, init?: RequestInit) => {
-      signal = init?.signal;
-      return await Promise.resolve(new Response());
+    // The one of AbortSignal.timeout goes by another clock than the test's.
+    const limits: number[] = [];
+    const lost = new AbortController();
+    vi.spyOn(AbortSignal, 'timeout').mockImplementation((limit) => {
+      limits.push(limit);
+      return limits.length === 1 ? lost.signal : new AbortController().signal;
+    });
+    vi.stubGlobal('fetch', (_path: string, init?: RequestInit) => {
+      const { promise, reject } = Promise.withResolvers<Response>();
+      init?.signal?.addEventListener('abort', () => reject(new Error('given up')));
+      return promise;
     });
     const stop = watchConnection(() => {});
     connectionLost();
-    await vi.advanceTimersByTimeAsync(0);
-    expect(signal).toBeInstanceOf(AbortSignal);
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(limits).toEqual([5_000]);
+    lost.abort();
+    await vi.advanceTimersByTimeAsync(60_000);
+    expect(limits).toEqual([5_000, 5_000]);
     stop();
   });
 });

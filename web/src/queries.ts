@@ -162,11 +162,7 @@ export function useAct<Name extends OperationName>(
  * `prompt`: only those calls that are, or are not.
  */
 export function refetchShown(topics?: ReadonlySet<Topic>, prompt?: boolean): void {
-  void queryClient.invalidateQueries(
-    { predicate: about(topics, prompt) },
-    // Where one takes longer than the pace, it would never end.
-    { cancelRefetch: prompt !== true },
-  );
+  void queryClient.invalidateQueries({ predicate: about(topics, prompt) });
 }
 
 /** Whether what {@link refetchShown} would fetch is being fetched already. */
