@@ -7,15 +7,17 @@ import { build } from 'vite';
 
 const ROOT = join(import.meta.dirname, '..');
 const ENTRIES = {
-  main: 'main.ts',
-  run: 'cli/run.ts',
-  'thread-entry': 'lib/thread-entry.ts',
-  'store-worker': 'threads/store-worker.ts',
-  'views-worker': 'threads/views-worker.ts',
-  'backup-worker': 'threads/backup-worker.ts',
-  'ingest-worker': 'threads/ingest-worker.ts',
-  'preflight-worker': 'preflight/preflight-worker.ts',
-  'preview-worker': 'preview/preview-worker.ts',
+  main: 'src/main.ts',
+  run: 'src/cli/run.ts',
+  'thread-entry': 'src/lib/thread-entry.ts',
+  'store-worker': 'src/threads/store-worker.ts',
+  'views-worker': 'src/threads/views-worker.ts',
+  'backup-worker': 'src/threads/backup-worker.ts',
+  'ingest-worker': 'src/threads/ingest-worker.ts',
+  'preflight-worker': 'src/preflight/preflight-worker.ts',
+  'preview-worker': 'src/preview/preview-worker.ts',
+  open: 'src/store/sqlite/open.ts',
+  claimer: 'test/cluster/claimer.ts',
 };
 /** With native code, or looked for by those that have it. */
 const EXTERNAL = ['better-sqlite3', 'pg', 'pg-native'];
@@ -52,9 +54,7 @@ await build({
     outDir: 'dist/program',
     minify: false,
     rolldownOptions: {
-      input: Object.fromEntries(
-        Object.entries(ENTRIES).map(([name, path]) => [name, join(ROOT, 'src', path)]),
-      ),
+      input: Object.fromEntries(Object.entries(ENTRIES).map(([name, path]) => [name, join(ROOT, path)])),
       external: EXTERNAL,
       output: { entryFileNames: '[name].js', chunkFileNames: '[name]-[hash].js' },
     },

@@ -4,12 +4,12 @@
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
 import { openPostgres } from '../../src/store/postgres/open.ts';
 import { at, message, recipient } from '../contract/store/fixtures.ts';
 import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
+import { moduleOf } from '../peers/server.ts';
 import { tell, times } from '../support/proof.ts';
 
 const PROCESSES = 20;
@@ -18,7 +18,7 @@ const LANES = Array.from({ length: 400 }, (_, nth) => `direct d${nth}.example`);
 const EACH = Math.ceil(times('claims', 20_000) / LANES.length);
 const MESSAGES = EACH * LANES.length;
 const SCHEMA = 'claims';
-const PROGRAM = fileURLToPath(new URL('claimer.ts', import.meta.url));
+const PROGRAM = moduleOf('test/cluster/claimer.ts');
 
 /** Makes of every message as many as there are to be in its lane. */
 const MULTIPLY = `

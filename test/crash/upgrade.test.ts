@@ -6,10 +6,12 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { beforeEach, expect, test } from 'vitest';
 import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { migrations, openDatabase } from '../../src/store/sqlite/open.ts';
 import { describeWith } from '../peers/need.ts';
+import { moduleOf } from '../peers/server.ts';
 import { before, tell, times } from '../support/proof.ts';
 import { deathAt, underFault } from './under-fault.ts';
 
@@ -18,7 +20,7 @@ const STRIDE = times('upgrade_stride', 270);
 const FIXTURES = new URL('../../src/store/sqlite/fixtures/', import.meta.url);
 /** Schemas of which there are data that their programs wrote, but for the newest. */
 const VERSIONS = [1, 2, 3, 4, 9];
-const OPEN = new URL('../../src/store/sqlite/open.ts', import.meta.url).href;
+const OPEN = pathToFileURL(moduleOf('src/store/sqlite/open.ts')).href;
 
 /** Each table's rows, by its name. */
 type Contents = Readonly<Record<string, readonly unknown[]>>;

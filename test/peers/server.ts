@@ -1,7 +1,7 @@
 import { type ChildProcess, type ChildProcessWithoutNullStreams, execFile, spawn } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import type { run as runProgram } from '../../src/cli/run.ts';
 import { systemClock } from '../../src/lib/clock.ts';
@@ -9,12 +9,19 @@ import { systemRandom } from '../../src/lib/random.ts';
 import { untilFound } from './watch.ts';
 
 const pathOf = (path: string) => fileURLToPath(new URL(`../../${path}`, import.meta.url));
-/** The program: put into few files beforehand, as `npm test` does, since it starts in half the time; else from its sources. */
-export const MAIN = process.env['WAYBILL_PROGRAM'] ?? pathOf('src/main.ts');
+/** Where `tools/bundle.ts` has put the program into few files, as `npm test` has it do; null: it runs from its sources. */
+const BUNDLE = process.env['WAYBILL_PROGRAM'] === undefined ? null : dirname(process.env['WAYBILL_PROGRAM']);
+
+/** The path of a module that `tools/bundle.ts` names: from few files it starts in half the time. */
+export function moduleOf(source: string): string {
+  return BUNDLE === null ? pathOf(source) : join(BUNDLE, basename(source).replace(/\.ts$/, '.js'));
+}
+
+/** The program. */
+export const MAIN = moduleOf('src/main.ts');
 const DIRECTLY = [process.execPath, MAIN];
 /** The same program's command line, as a module. */
-const COMMAND_LINE =
-  process.env['WAYBILL_PROGRAM'] === undefined ? pathOf('src/cli/run.ts') : join(dirname(MAIN), 'run.js');
+const COMMAND_LINE = moduleOf('src/cli/run.ts');
 /** As users start it: slower to start, but with all that `./waybill` says of memory. */
 export const AS_INSTALLED = [pathOf('waybill')];
 
