@@ -10,7 +10,7 @@ import { readAll } from '../support/spool-entry.ts';
 import { readStore } from './book.ts';
 import { HttpCustomer } from './http-customer.ts';
 
-const CYCLES = times('compactions', 4);
+const CYCLES = times('compactions', 3);
 /** A process is killed at a random answer up to this one; segments are emptied from the start on. */
 const MAX_ANSWERS = 120;
 /** Of so many letters the contents of one are kept. */

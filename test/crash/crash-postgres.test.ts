@@ -7,7 +7,7 @@ import { times } from '../support/proof.ts';
 import { messagesIn } from './book.ts';
 import { type Ground, surviveKills } from './kills.ts';
 
-const CYCLES = times('crashes_postgres', 4);
+const CYCLES = times('crashes_postgres', 3);
 const SCHEMA = 'crashes';
 
 describeWith(POSTGRES_PROGRAMS, 'over PostgreSQL', () => {

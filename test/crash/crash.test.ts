@@ -4,7 +4,7 @@ import { times } from '../support/proof.ts';
 import { messagesIn, readStore } from './book.ts';
 import { surviveKills } from './kills.ts';
 
-const CYCLES = times('crashes', 6);
+const CYCLES = times('crashes', 4);
 
 test(
   `nothing acknowledged is lost over ${CYCLES} kills, no second copy goes unflagged, and who is refused is reported`,

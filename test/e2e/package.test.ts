@@ -84,7 +84,7 @@ beforeAll(async () => {
   server = await serveFromPackage(waybill, installation);
   key = await createKey(installation, 'app');
   writeFileSync(join(folder, 'program.mjs'), PROGRAM);
-}, 120_000);
+}, 300_000);
 afterAll(async () => {
   await server.end('SIGKILL');
   installation.remove();

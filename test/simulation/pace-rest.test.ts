@@ -173,7 +173,7 @@ test.each([
 ])('a relay whose password was not taken sends again as soon as %s', DAY, async (_why, act) => {
   const denied = await deniedWorld();
   const { world, node, mend } = denied;
-  await world.run(12 * HOUR);
+  await world.run(2 * HOUR);
   mend();
   act(denied);
   await world.run(10 * SECOND);
