@@ -2,6 +2,7 @@
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { Client, configurationFor, createKey, installed } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
@@ -24,6 +25,8 @@ const CALLS = [
   { call: 'write', file: '.restoring/secret.key', stride: 1, least: 1 },
 ] as const;
 const WRITERS = 4;
+/** What a customer waits after each letter, in ms: the processor is for who is to die. */
+const PACE_MS = 20;
 const TIMEOUT = { timeout: 300_000 + 3_000_000 / STRIDE };
 const PATIENCE = { timeout: 180_000, interval: 50 };
 /** What is written so is restored with the key that is in the backup, and read with it. */
@@ -193,6 +196,7 @@ async function write(server: RunningServer, customer: HttpCustomer): Promise<voi
     // The server was killed.
     if (answer === null) return;
     expect(customer.idIn(answer), JSON.stringify(answer)).not.toBeNull();
+    await pause(PACE_MS);
   }
 }
 
