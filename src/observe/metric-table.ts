@@ -119,7 +119,7 @@ export const METRICS = {
   svc_process_resident_memory_bytes: gauge('Resident memory of the process.'),
   svc_process_heap_bytes: gauge('JavaScript heap in use on the main thread.'),
   svc_event_loop_delay_seconds: gauge(
-    'How late timers of the main thread fired in the last ten seconds or more before a scrape.',
+    'How late timers of the main thread fired in the last ten seconds or more before a scrape. The first scrape begins to measure.',
     { stat: 'mean, p99, max' },
   ),
 } as const satisfies Readonly<Record<string, MetricDeclaration>>;

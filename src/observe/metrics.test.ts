@@ -118,6 +118,7 @@ test('the process is measured, and delays stay for a whole window', () => {
     const first = meter.read();
     expect(first.residentBytes).toBeGreaterThan(first.heapBytes);
     expect(first.cpuSeconds).toBeGreaterThan(0);
+    expect(first.loopDelay).toEqual({ mean: 0, p99: 0, max: 0 });
     now = 9_999;
     expect(meter.read().loopDelay).toBe(first.loopDelay);
     now = 10_000;

@@ -331,15 +331,17 @@ const RESOLUTION_MS = 20;
 const WINDOW_MS = 10_000;
 const NS_PER_SECOND = 1e9;
 
-/** Begins to measure event loop delay. */
+/** Measures the process. How late the event loop is is measured from the first reading on: to do so wakes it all the time. */
 export function createProcessMeter(clock: Pick<Clock, 'mono'>): ProcessMeter {
   const monitor = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
-  monitor.enable();
-  let windowStart = clock.mono();
+  let windowStart: number | null = null;
   let loopDelay = readDelay(monitor);
   return {
     read: () => {
-      if (clock.mono() - windowStart >= WINDOW_MS) {
+      if (windowStart === null) {
+        monitor.enable();
+        windowStart = clock.mono();
+      } else if (clock.mono() - windowStart >= WINDOW_MS) {
         loopDelay = readDelay(monitor);
         monitor.reset();
         windowStart = clock.mono();

@@ -23,7 +23,7 @@ import { type Recording, record } from './power-cut/recording.ts';
 import { expectGoesOn } from './power-cut/restart.ts';
 import { expectKept, layOut, Promises } from './power-cut/survivor.ts';
 
-const CUTS = times('power_cuts', 75);
+const CUTS = times('power_cuts', 50);
 /** On so many of them the real process is started. */
 const RESTARTS = Math.ceil(CUTS / 300);
 /** What is laid out for one cut is smaller. */

@@ -17,7 +17,13 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeIf } from '../peers/need.ts';
 import { Installation, RunningServer } from '../peers/server.ts';
-import { installPackage, linkPackage, ownEnvironment, packageJson } from '../support/package.ts';
+import {
+  believeTypes,
+  installPackage,
+  linkPackage,
+  ownEnvironment,
+  packageJson,
+} from '../support/package.ts';
 import { createKey } from './service.ts';
 
 const run = promisify(execFile);
@@ -223,6 +229,7 @@ test('a fresh clone packs: what that takes is installed first', async () => {
       recursive: true,
       filter: (path) => !path.endsWith('/node_modules'),
     });
+  believeTypes(clone);
   // Stands in for npm's download, and for nothing else.
   const programs = join(folder, 'programs');
   mkdirSync(programs);
@@ -236,7 +243,7 @@ test('a fresh clone packs: what that takes is installed first', async () => {
   await run('sh', ['-c', packageJson().scripts.prepack], { cwd: clone, env });
   for (const made of ['client/entry.js', 'web/index.html'])
     expect([made, existsSync(join(clone, 'dist', made))]).toEqual([made, true]);
-});
+}, 600_000);
 
 const EXPECTED = { status: 'delivered', outcome: 'captured', code: 'invalid_submission', thrown: true };
 

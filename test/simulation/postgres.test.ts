@@ -8,8 +8,8 @@ import { seedsOr } from './seeds.ts';
 import { type History, play } from './world.ts';
 
 const MINUTE = 60_000;
-/** Of trouble: a whole hour where seeds are asked for, and ten minutes in what every change must pass. */
-const MINUTES = times('simulated_minutes', process.env['WAYBILL_SEEDS'] === undefined ? 10 : 60);
+/** Of trouble: a whole hour where seeds are asked for, and five minutes in what every change must pass. */
+const MINUTES = times('simulated_minutes', process.env['WAYBILL_SEEDS'] === undefined ? 5 : 60);
 
 /** The same histories over a real PostgreSQL. Its own work takes no virtual time. */
 describeWith(POSTGRES_PROGRAMS, 'histories of several engines over one PostgreSQL', () => {

@@ -12,8 +12,8 @@ import { MailSigner } from '../../src/signing/signer.ts';
 
 const VERIFIER = fileURLToPath(new URL('../mail/verify_dkim.py', import.meta.url));
 const MAX_OUTPUT_BYTES = 64 * 1024 * 1024;
-/** Debian's package is seen by Debian's Python. */
-const PYTHONS = ['python3', '/usr/bin/python3'];
+/** Debian's package is seen by Debian's Python. Others of the name may be scripts that choose a version: ten processes each time. */
+const PYTHONS = ['/usr/bin/python3', 'python3'];
 
 /** When messages of tests are signed, in wall ms. */
 export const SIGNED_AT = 1_790_000_000_000;
