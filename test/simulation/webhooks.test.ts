@@ -10,7 +10,7 @@ const ENOUGH = 50;
 const TIMEOUT_MS = 600_000;
 
 describe('what endpoints of webhooks are told', () => {
-  const seeds = seedsOr('1-25');
+  const seeds = seedsOr('1-50');
   test(`keeps every law in ${seeds.length} histories`, { timeout: TIMEOUT_MS }, async () => {
     const sums: Record<string, number> = {};
     let lagMs = 0;
