@@ -110,6 +110,13 @@ test('time, timers and randomness come from lib alone', () => {
   expect(found).toEqual([]);
 });
 
+test('node:http comes from lib alone, unless for its types', () => {
+  const found = serverFiles
+    .filter(({ path }) => path !== 'src/lib/node-http.ts')
+    .flatMap((file) => file.nodes.filter(isSlowImport).map((node) => where(file, node)));
+  expect(found, 'import from lib/node-http.ts, which says why').toEqual([]);
+});
+
 test(`no file has more than ${FILE_MAX_LINES} lines`, () => {
   const written = files.filter(({ path }) => path !== GENERATED);
   const sizes = written.map(({ path, text }) => ({ path, lines: text.split('\n').length - 1 }));
@@ -173,6 +180,16 @@ function isLiteral(node: unknown, type: string): boolean {
 
 function nameOf(value: unknown): string {
   return isNode(value) && value.type === 'Identifier' ? String(value['name']) : '';
+}
+
+function isSlowImport(node: Node): boolean {
+  const { source, type } = node;
+  return (
+    type === 'ImportDeclaration' &&
+    isNode(source) &&
+    source['value'] === 'node:http' &&
+    node['importKind'] !== 'type'
+  );
 }
 
 function isLongFunction({ path, text }: SourceFile, { type, start, end }: Node): boolean {

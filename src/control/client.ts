@@ -1,5 +1,6 @@
-import { request as httpRequest, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { COMMAND, ownerOf, ownUser, sudoTo, userText } from '../lib/command.ts';
+import { request as httpRequest } from '../lib/node-http.ts';
 import { errorSchema, OperationError } from '../operations/call.ts';
 import { type Progress, UNWATCHED } from '../operations/operation.ts';
 import { OPERATION_NAMES, type Operations } from '../operations/table.ts';

@@ -1,6 +1,7 @@
 import { chmodSync, rmSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Log } from '../lib/log.ts';
+import { createServer } from '../lib/node-http.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Door } from './door.ts';
 import { COMMAND_LINE } from './door.ts';

@@ -1,6 +1,7 @@
-import { type IncomingMessage, STATUS_CODES } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
+import { STATUS_CODES } from '../lib/node-http.ts';
 import { PROBLEM_TYPE, Problem, problemBody } from './problem.ts';
 
 /** Refuses malformed requests before routing, and bytes that are not a request at all. */

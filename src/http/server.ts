@@ -1,4 +1,4 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
@@ -6,6 +6,7 @@ import type { Clock } from '../lib/clock.ts';
 import { createRequestIds } from '../lib/id.ts';
 import { bindAll, TLS_RULES } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
+import { createServer } from '../lib/node-http.ts';
 import type { Random } from '../lib/random.ts';
 import {
   answerRaw,
