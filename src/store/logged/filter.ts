@@ -16,8 +16,8 @@ type ListedAddresses = Pick<SuppressionList, 'suppressedAddresses'>;
  * and costs a look into the list.
  */
 export class SuppressionFilter {
-  /** Pages that nothing was entered into take no memory. */
-  readonly #bits = new Uint32Array(BITS / 32);
+  /** Null until something is entered. */
+  #bits: Uint32Array | null = null;
   readonly #list: ListedAddresses | null;
   #isLoaded = false;
   #loads = 0;
@@ -88,6 +88,7 @@ export class SuppressionFilter {
     this.#changes++;
     this.#hasPatterns ||= address.startsWith('*@');
     this.#hasErased ||= isPseudonym(address);
+    this.#bits ??= new Uint32Array(BITS / 32);
     const [first, second] = hashesOf(address);
     for (let round = 0; round < ROUNDS; round++) {
       const bit = (first + Math.imul(round, second)) & (BITS - 1);
@@ -126,7 +127,7 @@ export class SuppressionFilter {
     const [first, second] = hashesOf(address);
     for (let round = 0; round < ROUNDS; round++) {
       const bit = (first + Math.imul(round, second)) & (BITS - 1);
-      if (((this.#bits[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
+      if (((this.#bits?.[bit >>> 5] ?? 0) & (1 << (bit & 31))) === 0) return false;
     }
     return true;
   }
