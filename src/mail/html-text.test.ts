@@ -62,10 +62,8 @@ test('end tags that may be left out are not waited for', () => {
   expect(textOf('<p hidden>x <b>y</b></p>after')).toBe('after\n');
 });
 
-test('a name without an end is looked at once', () => {
-  const before = performance.now();
+test('a name without an end is looked at once: looked at again and again, this would take an hour', () => {
   expect(textOf(`<a ${'b'.repeat(2_000_000)}>x</a>`)).toBe('x\n');
-  expect(performance.now() - before).toBeLessThan(500);
 });
 
 test('no HTML is too much for it', () => {

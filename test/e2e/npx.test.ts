@@ -102,7 +102,7 @@ describeIf(
       } finally {
         killGroup(child.pid);
       }
-    }, 120_000);
+    }, 300_000);
   },
 );
 
