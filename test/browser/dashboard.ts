@@ -47,11 +47,27 @@ export async function launchBrowser(program = BROWSER): Promise<Browser> {
   });
 }
 
-/** A server with a dashboard that somebody has claimed, and a browser. */
+/** Browsers by their programs. Each serves all files of tests that run in this process, and ends with it. */
+const browsers = new Map<string, Promise<Browser>>();
+
+/** The browser that the tests of this process share. */
+async function sharedBrowser(program: string): Promise<Browser> {
+  const browser = browsers.get(program) ?? launchBrowser(program);
+  browsers.set(program, browser);
+  return await browser;
+}
+
+/** Ends them at once: for a program that ends before its process would. */
+export async function endBrowsers(): Promise<void> {
+  for (const browser of browsers.values()) await (await browser).close();
+}
+
+/** A server with a dashboard that somebody has claimed, and windows of a browser. */
 export class Dashboard {
   readonly installation: Installation;
   readonly server: RunningServer;
   readonly #browser: Browser;
+  readonly #contexts: BrowserContext[] = [];
   /** Of the first administrator, once there is one. */
   #session: StorageState | null = null;
   /** Every request for anywhere else that the policy did not keep back; must stay empty. */
@@ -65,12 +81,12 @@ export class Dashboard {
     this.#browser = browser;
   }
 
-  /** Starts a server and a browser. */
+  /** Starts a server. */
   static async start(configuration = CAPTURING, program = BROWSER): Promise<Dashboard> {
     const installation = new Installation(configuration);
     try {
       const server = await installation.start();
-      return new Dashboard(installation, server, await launchBrowser(program));
+      return new Dashboard(installation, server, await sharedBrowser(program));
     } catch (error) {
       installation.remove();
       throw error;
@@ -130,6 +146,7 @@ export class Dashboard {
       baseURL: this.url,
       ...(storageState !== null && { storageState }),
     });
+    this.#contexts.push(context);
     await this.#watch(context);
     context.setDefaultTimeout(PATIENCE_MS);
     return await context.newPage();
@@ -156,7 +173,7 @@ export class Dashboard {
   }
 
   async stop(): Promise<void> {
-    await this.#browser.close();
+    for (const context of this.#contexts) await context.close();
     await this.server.end('SIGKILL');
     this.installation.remove();
   }

@@ -4,6 +4,7 @@
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { endBrowsers } from './dashboard.ts';
 import { visit } from './looks.ts';
 import { pagesOf } from './pages.ts';
 import { populate } from './populated.ts';
@@ -30,4 +31,5 @@ try {
   }
 } finally {
   await stop();
+  await endBrowsers();
 }

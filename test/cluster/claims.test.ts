@@ -15,7 +15,7 @@ import { tell, times } from '../support/proof.ts';
 const PROCESSES = 20;
 const LANES = Array.from({ length: 400 }, (_, nth) => `direct d${nth}.example`);
 /** In each lane as many. */
-const EACH = Math.ceil(times('claims', 20_000) / LANES.length);
+const EACH = Math.ceil(times('claims', 6_000) / LANES.length);
 const MESSAGES = EACH * LANES.length;
 const SCHEMA = 'claims';
 const PROGRAM = moduleOf('test/cluster/claimer.ts');

@@ -10,6 +10,7 @@ import { type BehindTerms, registryBehind, viewsBehind } from '../../src/store/l
 import { openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
 import { testKeys } from '../support/content-keys.ts';
+import { placeEmptyDatabase } from '../support/empty-database.ts';
 import { UNLESS_ASKED, withoutFlushes } from '../support/logged-rig.ts';
 import { readBooks } from '../support/sqlite-books.ts';
 import { mailContract, storeContract } from './store/contract.ts';
@@ -17,8 +18,11 @@ import type { OpenSubject, Subject } from './store/fixtures.ts';
 
 /** SQLite behind the log, in a folder of its own. */
 function openWith(behind: BehindTerms, keys: ContentKeys | null = null): OpenSubject {
-  return async (options = {}) =>
-    await openIn(mkdtempSync(join(tmpdir(), 'waybill-log-')), { ...options, behind, keys });
+  return async (options = {}) => {
+    const folder = mkdtempSync(join(tmpdir(), 'waybill-log-'));
+    await placeEmptyDatabase(join(folder, 'waybill.db'));
+    return await openIn(folder, { ...options, behind, keys });
+  };
 }
 
 async function openIn(

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { type OpenDriver, openBetterSqlite3 } from '../../src/store/sqlite/driver.ts';
 import { openNodeSqlite } from '../../src/store/sqlite/node-sqlite.ts';
 import { openSqlite, type SqliteOptions } from '../../src/store/sqlite/open.ts';
+import { placeEmptyDatabase } from '../support/empty-database.ts';
 import { readBooks } from '../support/sqlite-books.ts';
 import { storeContract } from './store/contract.ts';
 import type { OpenSubject, Subject } from './store/fixtures.ts';
@@ -12,6 +13,7 @@ import type { OpenSubject, Subject } from './store/fixtures.ts';
 function openWith(driver: OpenDriver): OpenSubject {
   return async (options = {}) => {
     const folder = mkdtempSync(join(tmpdir(), 'waybill-store-'));
+    await placeEmptyDatabase(join(folder, 'waybill.db'));
     return openIn(folder, { driver, ...options });
   };
 }

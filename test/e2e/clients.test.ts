@@ -11,7 +11,8 @@ import { type Service, startService } from './service.ts';
 
 const run = promisify(execFile);
 const UPLOAD = fileURLToPath(new URL('../peers/upload.py', import.meta.url));
-const BYTES = 30_000_000;
+/** More than sockets take before anybody reads, and than a message may have. */
+const BYTES = 12_000_000;
 
 interface Seen {
   readonly status: number;
@@ -26,7 +27,7 @@ let large: string;
 
 beforeAll(async () => {
   service = await startService(
-    'api: { port: 0, bind: ["127.0.0.1"] }\nwebui: { port: null }\nlistener: { ports: [] }\n',
+    'api: { port: 0, bind: ["127.0.0.1"], max_message_bytes: 4000000 }\nwebui: { port: null }\nlistener: { ports: [] }\n',
   );
   large = join(service.installation.dataDir, 'large');
   const file = openSync(large, 'w');

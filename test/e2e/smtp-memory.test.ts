@@ -137,7 +137,7 @@ describeIf(openFiles() >= FILES, `${FILES} open files`, 'idle connections', () =
 });
 
 describe('large messages', () => {
-  const SENDERS = times('smtp_uploads', 16);
+  const SENDERS = times('smtp_uploads', 8);
   const BYTES = 25_000_000;
   const BUDGET = 128 * MIB;
   /** Beside the budget: what sockets have read and nobody has taken, what the spool writes, garbage for a while. */

@@ -14,7 +14,7 @@ function past(): number[] {
   return text.split('\n').flatMap((line) => (/^\d+/.test(line) ? [Number.parseInt(line, 10)] : []));
 }
 
-playAll([...new Set([...(process.env['WAYBILL_SEEDS'] === undefined ? past() : []), ...seedsOr('1-3')])]);
+playAll([...new Set([...(process.env['WAYBILL_SEEDS'] === undefined ? past() : []), ...seedsOr('1-1')])]);
 
 test.runIf(process.env['WAYBILL_SEEDS'] === undefined)('the same seed gives the same history', async () => {
   const short = (seed: number) => play(seed, undefined, SHORT_MS);
