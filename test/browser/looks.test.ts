@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import { before, tell, times } from '../support/proof.ts';
 import { NEEDED } from './dashboard.ts';
-import { faultsByAxe, settled, tooWide, visit } from './looks.ts';
+import { coloured, faultsByAxe, settled, tooWide, visit } from './looks.ts';
 import { pagesOf } from './pages.ts';
 import { type Populated, populate } from './populated.ts';
 
@@ -56,13 +56,13 @@ describeWith(NEEDED, 'every page', () => {
     '$name fits a phone, and has no serious finding of axe, in light, or in dark on a phone',
     async ({ name, place }) => {
       await page.setViewportSize(PHONE);
-      await page.emulateMedia({ colorScheme: PHONE.colorScheme });
+      await coloured(page, PHONE.colorScheme);
       await visit(page, pageCalled(name));
       await expect.poll(() => tooWide(page)).toEqual([]);
       if (isSeen(place, 1)) expect(await faultsByAxe(page)).toEqual([]);
       if (!isSeen(place, 0)) return;
       await page.setViewportSize(WIDE);
-      await page.emulateMedia({ colorScheme: WIDE.colorScheme });
+      await coloured(page, WIDE.colorScheme);
       await settled(page);
       expect(await faultsByAxe(page)).toEqual([]);
     },

@@ -18,6 +18,20 @@ export async function settled(page: Page): Promise<void> {
     await page.waitForSelector(busy, { state: 'detached' });
 }
 
+/** Resolves when a page has the colours of this scheme, and none of them changes any more. */
+export async function coloured(page: Page, scheme: 'light' | 'dark'): Promise<void> {
+  await page.emulateMedia({ colorScheme: scheme });
+  // What inherits a colour that changes by and by begins with its own change after it.
+  await page.evaluate(`(async () => {
+    const changing = () =>
+      document.getAnimations().filter(({ effect }) => effect.getComputedTiming().endTime < Infinity);
+    do {
+      await Promise.allSettled(changing().map(({ finished }) => finished));
+      await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+    } while (changing().length > 0);
+  })()`);
+}
+
 /** What of a page's content reaches beyond its right edge. */
 export async function tooWide(page: Page): Promise<readonly string[]> {
   return await page.evaluate<string[]>(`(() => {
