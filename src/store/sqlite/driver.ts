@@ -8,8 +8,8 @@ export interface Driver {
   /** Runs SQL that returns nothing; it may hold several statements. */
   exec(sql: string): void;
   /**
-   * Compiles one statement. The types declare what is bound and what each row holds, in the order of the SQL; only
-   * review checks that they agree.
+   * One statement, compiled when it is first used: a store has hundreds of them, and a command uses few. The types declare
+   * what is bound and what each row holds, in the order of the SQL; only review checks that they agree.
    *
    * A frequent statement puts the parameters of its ORDER BY and LIMIT into scalar queries: SQLite inspects the value
    * of a bare one and recompiles the statement for each value, which costs several times as much as running it.
@@ -24,7 +24,7 @@ export interface Driver {
 /** The values stored and bound here. Blobs are not used. */
 export type SqlValue = string | number | null;
 
-/** A compiled statement. Rows are arrays, which cost less than objects. */
+/** A statement. Rows are arrays, which cost less than objects. */
 export interface Statement<P extends readonly SqlValue[], R extends readonly SqlValue[]> {
   /** Runs to the end; returns how many rows changed. */
   run(...params: P): number;
@@ -52,13 +52,16 @@ export function openBetterSqlite3(path: string): Driver {
       db.exec(sql);
     },
     prepare: <P extends readonly SqlValue[], R extends readonly SqlValue[]>(sql: string): Statement<P, R> => {
-      const statement = db.prepare<SqlValue[]>(sql);
-      if (statement.reader) statement.raw(true);
+      let compiled: Database.Statement<SqlValue[]> | undefined;
+      const statement = () => (compiled ??= compile(db, sql));
       return {
-        run: (...params) => statement.run(...params).changes,
-        get: (...params) => statement.get(...params) as R | undefined,
-        all: (...params) => statement.all(...params) as R[],
-        columns: () => statement.columns().map(({ name }) => name),
+        run: (...params) => statement().run(...params).changes,
+        get: (...params) => statement().get(...params) as R | undefined,
+        all: (...params) => statement().all(...params) as R[],
+        columns: () =>
+          statement()
+            .columns()
+            .map(({ name }) => name),
       };
     },
     inTransaction: () => db.inTransaction,
@@ -66,4 +69,10 @@ export function openBetterSqlite3(path: string): Driver {
       db.close();
     },
   };
+}
+
+function compile(db: Database.Database, sql: string): Database.Statement<SqlValue[]> {
+  const statement = db.prepare<SqlValue[]>(sql);
+  if (statement.reader) statement.raw(true);
+  return statement;
 }
