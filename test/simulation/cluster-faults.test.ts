@@ -47,7 +47,7 @@ test.each(SEEDS)(
       }
     }
     for (const { way } of world.nodes) way.isCut = false;
-    await world.run(60 * MINUTE, () => world.missing().length === 0);
+    await world.run(60 * MINUTE, () => world.isAllTaken());
     await check(world);
   },
 );
@@ -154,11 +154,11 @@ test('a node cut off from the hops leaves its lanes to one that is not, and alon
   await world.run(MINUTE);
   expect(first.engine.queue.lanes().filter(({ relay }) => relay === 'mx')).toHaveLength(6);
   const second = await world.bear();
-  await world.run(2 * MINUTE, () => world.missing().length === 0);
+  await world.run(2 * MINUTE, () => world.isAllTaken());
   expect(world.missing()).toEqual([]);
   expect(new Set(world.hop.starts.slice(-12).map(({ node }) => node))).toEqual(new Set([second.name]));
   // What comes now goes by the second at once, or after a vain try of the first.
   for (const domain of domainsOf(6)) await world.submit(`c${domain}`, 2, { domain, at: first });
-  await world.run(90 * SECOND, () => world.missing().length === 0);
+  await world.run(90 * SECOND, () => world.isAllTaken());
   await check(world);
 });

@@ -242,7 +242,7 @@ test('what the hop took, and no more, is used up, though answers of the store ar
   const world = new PaceWorld({ relays: [limited()], storeFaults: { before: 0, after: 0.1 } });
   await world.bear();
   await world.submit('m', 60);
-  await world.run(15 * MINUTE, () => world.missing().length === 0);
+  await world.run(15 * MINUTE, () => world.isAllTaken());
   await world.run(MINUTE);
   expect(world.missing()).toEqual([]);
   expect((await world.views.quotaUsed(DAY)).get('out')).toBe(world.hop.tookOn('out', DAY));

@@ -60,6 +60,8 @@ export class PaceWorld {
   readonly views;
   /** Every recipient that was accepted, as `token address`. */
   readonly accepted: string[] = [];
+  /** See {@link isAllTaken}: all before this place in `accepted` are taken. */
+  #firstMissing = 0;
   /** The ids of accepted messages, by their tokens. */
   readonly ids = new Map<string, string>();
   readonly cluster: MemoryCluster;
@@ -201,6 +203,15 @@ export class PaceWorld {
   /** Recipients accepted that no hop has taken, and those taken more than once. */
   missing(): string[] {
     return this.accepted.filter((name) => !this.hop.taken.has(name));
+  }
+
+  /** Whether none is missing, for whoever asks at each step: it looks again only at the first that was. */
+  isAllTaken(): boolean {
+    while (this.#firstMissing < this.accepted.length) {
+      if (!this.hop.taken.has(this.accepted[this.#firstMissing] ?? '')) return false;
+      this.#firstMissing++;
+    }
+    return true;
   }
 
   /** See {@link missing}. */
