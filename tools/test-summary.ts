@@ -40,20 +40,21 @@ const reports = reportPaths.map((path) => report.parse(JSON.parse(readFileSync(p
 const sum = (count: (results: z.infer<typeof report>) => number) =>
   reports.reduce((total, results) => total + count(results), 0);
 const missing = existsSync(skippedPath) ? readFileSync(skippedPath, 'utf8').split('\n').filter(Boolean) : [];
-// A file that could not even be loaded has no tests to count, and counts as one that failed.
-const broken = sum(
-  ({ testResults }) =>
-    testResults.filter((file) => file.status === 'failed' && file.assertionResults.length === 0).length,
-);
+type File = z.infer<typeof report>['testResults'][number];
+/** Whether it failed though none of its tests did: it could not be loaded, or a hook failed. It counts as one failure. */
+const isBroken = ({ status, assertionResults }: File): boolean =>
+  status === 'failed' && assertionResults.every((test) => test.status !== 'failed');
+const broken = sum(({ testResults }) => testResults.filter(isBroken).length);
 const passed = sum(({ numPassedTests }) => numPassedTests);
 const failed = sum(({ numFailedTests }) => numFailedTests) + broken;
 const skipped = sum(({ numPendingTests, numTodoTests }) => numPendingTests + numTodoTests);
 
 // The suites run beside each other, and what one of them said of a failure is thousands of lines up.
-for (const { name, status, message, assertionResults } of reports.flatMap((results) => results.testResults)) {
+for (const result of reports.flatMap((results) => results.testResults)) {
+  const { name, status, message, assertionResults } = result;
   if (status !== 'failed') continue;
   const file = relative(process.cwd(), name);
-  if (assertionResults.length === 0) process.stdout.write(`FAILED ${file}\n${shown(message)}\n`);
+  if (isBroken(result)) process.stdout.write(`FAILED ${file}\n${shown(message)}\n`);
   for (const test of assertionResults)
     if (test.status === 'failed')
       process.stdout.write(`FAILED ${file} > ${test.fullName}\n${shown(test.failureMessages.join('\n'))}\n`);
