@@ -187,7 +187,7 @@ export const ALERT_RULES = {
   },
   queue_grows: {
     title: 'The queue grows',
-    when: `More than ${LEAST_WAITING.toLocaleString('en')} messages wait, and at the pace of the last half hour it will be {threshold} times as many in four hours.`,
+    when: `More than ${String(LEAST_WAITING).replace(/(?=000$)/, ',')} messages wait, and at the pace of the last half hour it will be {threshold} times as many in four hours.`,
     advice:
       '`waybill queue` says which relay is the bound; limits.max_queued_bytes is where mail begins to be refused.',
     severity: 'warning',

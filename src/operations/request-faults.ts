@@ -36,7 +36,7 @@ function ruleOf(issue: z.core.$ZodIssue): Rule {
       return { code: 'type', detail: `Must be ${what}.` };
     }
     case 'invalid_value': {
-      const choice = LIST.format(issue.values.map((value) => JSON.stringify(value)));
+      const choice = either(issue.values.map((value) => JSON.stringify(value)));
       if (isMissing) return { code: 'required', detail: `Is required: ${choice}.` };
       return { code: 'type', detail: `Must be ${choice}.` };
     }
@@ -50,7 +50,6 @@ function ruleOf(issue: z.core.$ZodIssue): Rule {
 }
 
 const WORDS_OF_ZOD = /^(Invalid |Too small|Too big)/;
-const LIST = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 const TYPES: Readonly<Record<string, string>> = {
   string: 'a string',
@@ -70,6 +69,11 @@ function boundOf(origin: string, end: 'least' | 'most', bound: number): Rule {
   const detail = `Must have at ${end} ${bound} ${unit}${bound === 1 ? '' : 's'}.`;
   if (end === 'least') return { code: 'required', detail };
   return { code: origin === 'string' ? 'too_long' : 'too_many', detail };
+}
+
+/** Made for each fault: to make it takes as long as to load a dozen modules, and most who load this one have no fault. */
+function either(choices: readonly string[]): string {
+  return new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(choices);
 }
 
 function asSentence(rule: string): string {
