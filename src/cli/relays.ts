@@ -44,7 +44,10 @@ export function relaysCommand(context: Context): Command {
       testCommand(context),
       hookCommand(context),
     ],
-    texts: { relays: (all, { columns }) => relayTable(all, columns) },
+    texts: {
+      relays: (all, { columns }) => relayTable(all, columns),
+      sendTestMessage: ({ steps }) => steps.map(stepLine).join('\n'),
+    },
   });
 }
 

@@ -26,6 +26,7 @@ import { settingsOperations } from './settings.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { systemOperations } from './system.ts';
 import { templateOperations } from './templates.ts';
+import { testMessageOperations } from './test-messages.ts';
 import { tlsReportOperations } from './tls-reports.ts';
 import { webhookOperations } from './webhooks.ts';
 
@@ -39,6 +40,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...preflightOperations(deps),
     ...relayOperations(deps),
     ...relayHookOperations(deps),
+    ...testMessageOperations(deps),
     ...configOperations(deps),
     ...queueOperations(deps),
     ...routeOperations(deps),

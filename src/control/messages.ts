@@ -101,8 +101,12 @@ async function submit(message: unknown, token: string, deps: LocalDeps): Promise
   return { id, message: text };
 }
 
-/** Makes a submission as the API does, but without an owner. */
-async function compose(message: unknown, token: string, deps: LocalDeps): Promise<Submission> {
+/** Makes a submission as the API does, but without an owner. Throws `OperationError`. */
+export async function compose(
+  message: unknown,
+  token: string,
+  deps: Pick<LocalDeps, 'templates' | 'resolution' | 'intake' | 'clock' | 'random'>,
+): Promise<Submission> {
   const context = operatorContext(token, deps);
   const { api } = deps.resolution().config;
   // People send few messages: nothing is worth keeping.

@@ -25,6 +25,7 @@ import { readDefinition, SECRET_TO_COME, updateRelay } from './relay-changes.ts'
 import { relayForms } from './relay-forms.ts';
 import { testRelay } from './relay-test.ts';
 import { relayViews, viewOf } from './relay-views.ts';
+import { testSender } from './test-messages.ts';
 
 const DEFAULT_RELAY = 'delivery.default_relay';
 /** The operations on relays. */
@@ -265,6 +266,7 @@ async function relayDetail({ name }: RequestOf<'removeRelay'>, deps: LocalDeps):
     limits: relay === undefined ? null : limitsOf(relay),
     history: history.map(({ at, ...rest }) => ({ ...rest, at: formatTimestamp(at) })),
     rules: rules.map((rule) => rule.name),
+    testSender: testSender(relay ?? { smtp: null }, config),
   };
 }
 

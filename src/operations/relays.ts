@@ -114,7 +114,7 @@ const relaySwitch = () =>
 export type RelaySwitch = Shown<typeof relaySwitch>;
 
 /** A step of a test connection. */
-const probeStep = () =>
+export const probeStep = () =>
   z.strictObject({
     /**
      * `RESOLVE`, `CONNECT`, `TLS`, an SMTP verb, or `CHECK` of a provider's credentials; `READY` for the good end, else the
@@ -154,6 +154,8 @@ const relayDetail = () =>
     history: z.array(relayHappening()),
     /** Rules of routing that name it. */
     rules: z.array(z.string()),
+    /** Whom a test message comes from, unless somebody else is named, see `sendTestMessage`. */
+    testSender: z.string(),
   });
 
 /** A relay with its definition and what its hops went through lately. */

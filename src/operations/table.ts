@@ -22,6 +22,7 @@ import { SETTINGS_OPERATIONS } from './settings.ts';
 import { SUPPRESSION_OPERATIONS } from './suppressions.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
 import { TEMPLATE_OPERATIONS } from './templates.ts';
+import { TEST_MESSAGE_OPERATIONS } from './test-messages.ts';
 import { TLS_REPORT_OPERATIONS } from './tls-reports.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
@@ -34,6 +35,7 @@ export const OPERATIONS = {
   ...QUEUE_OPERATIONS,
   ...RELAY_OPERATIONS,
   ...RELAY_HOOK_OPERATIONS,
+  ...TEST_MESSAGE_OPERATIONS,
   ...ROUTE_OPERATIONS,
   ...DOMAIN_OPERATIONS,
   ...ACCOUNT_OPERATIONS,

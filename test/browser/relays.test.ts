@@ -45,6 +45,40 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     await page.getByText('Delivered').first().waitFor();
   });
 
+  test('a message is sent through a relay alone, and its story told to the end', async () => {
+    await dashboard.installation.run(
+      'relays',
+      'add',
+      'alone',
+      '--type',
+      'smtp',
+      '--host',
+      '127.0.0.1',
+      '--port',
+      String(sink.port),
+      '--tls',
+      'none',
+    );
+    const page = await dashboard.signedIn('/relays/alone');
+    const send = page.getByRole('button', { name: /^Send a/ });
+    await send.click();
+    await page.getByText('Who is to get it?').waitFor();
+    await page.getByLabel('To', { exact: true }).fill('ann@example.net');
+    await page.getByLabel('From', { exact: true }).fill('no address');
+    await send.click();
+    await page.locator('input[aria-invalid=true]:focus').fill('shop@example.com');
+    await send.click();
+    await page.getByText('Delivered: the next hop took it.').waitFor();
+    const told = page.getByRole('list', { name: 'What becomes of it' }).getByRole('listitem');
+    expect(await told.allInnerTexts()).toEqual(
+      [/Accepted.*As msg_/s, /Attempt.*By alone, to 127/s, /Delivered.*250 2/s].map((text) =>
+        expect.stringMatching(text),
+      ),
+    );
+    await page.getByRole('link', { name: 'Show the message' }).click();
+    await page.getByRole('heading', { name: 'Test message through alone' }).waitFor();
+  });
+
   test('what is no number is said to be none', async () => {
     const page = await dashboard.signedIn('/relays/out?tab=edit');
     const port = page.getByLabel('Port');

@@ -124,6 +124,55 @@ test('a relay that is changed keeps the mail that waits for it, and sends it', a
   });
 });
 
+test('a test message goes through its relay alone, and what becomes of it is told', async ({
+  onTestFinished,
+}) => {
+  const sink = await startSmtpSink();
+  onTestFinished(() => sink.close());
+  const definition = { name: 'out', type: 'smtp', host: '127.0.0.1', port: sink.port, tls: 'none' };
+  // Not the default: the routes would send it to the inbox.
+  await operations.putSettings({ values: { 'delivery.default_relay': 'inbox' } });
+  await operations.addRelay({ definition, secret: null, makeDefault: false });
+  const send = async (to = 'ann@example.net', from: string | null = null) => {
+    const told: string[] = [];
+    const { id, status, steps } = await operations.sendTestMessage(
+      { name: 'out', to, from },
+      { tell: ({ name }) => told.push(name), signal: new AbortController().signal },
+    );
+    expect(steps.map(({ name }) => name)).toEqual(told);
+    return { id, status, told, steps, record: await operations.message({ id }) };
+  };
+  const good = await send('ann@example.net', 'shop@example.com');
+  expect(good).toMatchObject({ status: 'delivered', told: ['ACCEPTED', 'ATTEMPT', 'DELIVERED'] });
+  expect(good.record).toMatchObject({ relay: 'out', from: 'shop@example.com', tags: ['relay-test'] });
+  expect(sink.messages).toHaveLength(1);
+  expect((await activity('sendTestMessage')).entries[0]).toMatchObject({
+    subject: 'out',
+    after: { id: good.id, status: 'delivered' },
+  });
+
+  sink.script = { RCPT: () => '550 5.1.1 Nobody here' };
+  const bad = await send();
+  expect(bad).toMatchObject({ status: 'failed', told: ['ACCEPTED', 'ATTEMPT', 'FAILED'] });
+  expect(bad.steps.at(-1)).toMatchObject({ ok: false, detail: '550 5.1.1 Nobody here' });
+
+  // Nobody is there: from now on nothing is sent to that address.
+  const stopped = await send();
+  expect(stopped).toMatchObject({ status: 'failed', told: ['ACCEPTED', 'FAILED'] });
+  expect(stopped.steps.at(-1)).toMatchObject({ code: 'suppressed' });
+
+  sink.script = { RCPT: () => '451 4.7.1 Come back later' };
+  const late = await send('bob@example.net');
+  expect(late).toMatchObject({ status: 'retrying', told: ['ACCEPTED', 'ATTEMPT', 'RETRYING', 'WAITING'] });
+
+  await operations.hold({ target: 'out', kind: 'pause' });
+  const held = await service.installation.run('relays', 'send-test', 'out', '--to', 'bob@example.net');
+  expect([held.code, held.stdout]).toEqual([
+    1,
+    expect.stringMatching(/WAITING {2}It waits: out is paused\.\n$/),
+  ]);
+});
+
 describe('the certificate', () => {
   const fingerprint = () =>
     new Promise<string>((resolve, reject) => {

@@ -17,6 +17,7 @@ import { useMay } from '../../session.tsx';
 import { RelayQuota, typeTitle, whereTo } from '../relays/relay-card.tsx';
 import { RelayTest } from '../relays/relay-test.tsx';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
+import { TestMessage } from '../relays/test-message.tsx';
 import { HookCard } from './hook-card.tsx';
 
 /** A relay with its definition. */
@@ -52,6 +53,14 @@ export function OverviewTab({ relay }: { readonly relay: RelayDetail }) {
           {mayTest && (
             <Card title="Test" note="Connects, and signs in if necessary. Nothing is sent.">
               <RelayTest name={relay.name} type={relay.type} unsaved={null} />
+            </Card>
+          )}
+          {mayTest && (
+            <Card
+              title="Test message"
+              note="Goes through this relay alone, whatever the routes say. What becomes of it is shown here, for a minute at most."
+            >
+              <TestMessage relay={relay} />
             </Card>
           )}
           {mayTest && relay.hasHook && <HookCard relay={relay.name} />}
