@@ -140,7 +140,7 @@ use_packages() {
 
 # What names the present sources of the dashboard's page.
 page_stamp() {
-  (cd "$root" && find web src/dashboard/contract.ts package-lock.json -type f -exec cksum {} + 2>/dev/null) | LC_ALL=C sort | cksum
+  (cd "$root" && find web src/dashboard/contract.ts docs/recipes.md package-lock.json -type f -exec cksum {} + 2>/dev/null) | LC_ALL=C sort | cksum
 }
 
 # Builds the dashboard's page into dist/web, where nothing changes before all of it is there.

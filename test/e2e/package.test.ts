@@ -222,6 +222,8 @@ test('a fresh clone packs: what that takes is installed first', async () => {
     'tsconfig.json',
     'tsconfig.build.json',
     'tsconfig.commonjs.json',
+    // The dashboard shows how to send by them.
+    'docs/recipes.md',
     // A package of ours, which package.json names.
     'test/peers/cypress',
   ])

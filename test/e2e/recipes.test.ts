@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Waybill } from '../../src/client/waybill.ts';
+import { SNIPPETS } from '../../web/src/pages/first-steps/snippets.ts';
 import { FaultyApi, json, problem } from '../peers/faulty-api.ts';
 import { describeIf, locate } from '../peers/need.ts';
 import type { CommandEnd } from '../peers/server.ts';
@@ -62,6 +63,11 @@ const KITCHENS: readonly Kitchen[] = [
 test('every recipe that is marked can be run, and every other way to run one has a recipe', () => {
   const overHttp = [...RECIPES.keys()].filter((name) => !name.startsWith('smtp_'));
   expect(overHttp.sort()).toEqual(KITCHENS.map(({ name }) => name).sort());
+});
+
+test('what the dashboard shows is run here, or with those over SMTP', () => {
+  const shown = SNIPPETS.filter(({ over }) => over === 'http').map(({ recipe }) => recipe);
+  expect(KITCHENS.map(({ name }) => name)).toEqual(expect.arrayContaining(shown));
 });
 
 let service: Service;

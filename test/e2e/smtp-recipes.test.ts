@@ -7,6 +7,7 @@ import { createTransport } from 'nodemailer';
 import { afterAll, beforeAll, describe, expect, type TestContext, test, vi } from 'vitest';
 import { unwrap } from '../../src/client/result.ts';
 import type { MessageRecord } from '../../src/client/types.ts';
+import { SNIPPETS } from '../../web/src/pages/first-steps/snippets.ts';
 import { describeIf, describeWith, locate } from '../peers/need.ts';
 import { POSTFIX_PROGRAMS, PostfixInstance } from '../peers/postfix-instance.ts';
 import { linkPackage, ownEnvironment } from '../support/package.ts';
@@ -102,6 +103,11 @@ test('every recipe that is marked is run', () => {
   const all = new Set([...files, 'smtp_postfix', 'smtp_postfix_password']);
   const marked = [...RECIPES.keys()].filter((name) => name.startsWith('smtp_'));
   expect(marked.sort()).toEqual([...all].sort());
+});
+
+test('what the dashboard shows is run here, or with those over HTTP', () => {
+  const shown = SNIPPETS.filter(({ over }) => over === 'smtp').map(({ recipe }) => recipe);
+  expect(KITCHENS.map(({ name }) => name)).toEqual(expect.arrayContaining(shown));
 });
 
 for (const kitchen of KITCHENS)

@@ -2,6 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { recipesOf } from '../../web/src/pages/first-steps/recipes.ts';
 
 /** Those of docs/recipes.md, by name. Names of those over SMTP begin with `smtp_`. */
 export const RECIPES = recipesIn('recipes.md');
@@ -18,7 +19,5 @@ export function works(program: string, ...args: readonly string[]): boolean {
 
 /** The marked code blocks of a document, by name. */
 export function recipesIn(document: string): ReadonlyMap<string, string> {
-  const markdown = readFileSync(join(import.meta.dirname, '../../docs', document), 'utf8');
-  const blocks = markdown.matchAll(/^```\w+ recipe=(\w+)\n(.*?)^```$/gms);
-  return new Map([...blocks].map(([, name = '', code = '']) => [name, code]));
+  return recipesOf(readFileSync(join(import.meta.dirname, '../../docs', document), 'utf8'));
 }

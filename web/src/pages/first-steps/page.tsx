@@ -205,7 +205,15 @@ function ArrivalStep({ secret, onDone }: { readonly secret: string | null; reado
   }, [arrived]);
   return (
     <>
-      <p>Paste this into a terminal{secret === null && ', with your key in its place'}:</p>
+      <p>
+        Send one as your program would
+        {secret === null && (
+          <>
+            , with your key in the place of <code className="font-mono text-sm">{YOUR_KEY}</code>
+          </>
+        )}
+        :
+      </p>
       <SendExamples secret={secret ?? YOUR_KEY} />
       <div aria-live="polite" className="overflow-hidden rounded-md border border-line bg-paper">
         {arrived ? (

@@ -1,11 +1,7 @@
 import { escaped } from '../../parts/values.tsx';
+import { quoted } from '../../quoted.ts';
 
 /** The command that submits a message again. */
-
-/** A word of a command line that a shell takes as it is written. */
-export function quoted(word: string): string {
-  return /^[A-Za-z0-9_@%+=:,./-]+$/.test(word) ? word : `'${word.replaceAll("'", `'\\''`)}'`;
-}
 
 /** Characters that would make the command look other than it is. */
 const TRICKS = /[\u007f-\u009f\u061c\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
