@@ -3,6 +3,7 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
+import { faultsByAxe } from './looks.ts';
 
 /** Signing in, with a second factor too; what a viewer sees; every page by keys alone. */
 
@@ -106,6 +107,65 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.keyboard.type('status:failed');
     await page.keyboard.press('Enter');
     await page.waitForURL(/q=status/);
+  });
+
+  test('finds what is pasted, and does what is typed, by keys alone', async () => {
+    const { installation } = dashboard;
+    await installation.run(...'relays add out --type smtp --host mail.example'.split(' '));
+    const client = await dashboard.client('app');
+    const id = await client.send({
+      from: 'a@example.com',
+      to: ['b@example.net'],
+      subject: 'To be found',
+      text: 'Hi.',
+    });
+    const page = await dashboard.signedIn('/messages');
+    await page.getByRole('link', { name: 'To be found' }).waitFor();
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(request.url()));
+    const field = page.getByRole('combobox', { name: 'Find or do' });
+
+    // Also from a field, which has the focus again afterwards.
+    await page.keyboard.press('/');
+    await page.keyboard.press('Control+k');
+    await field.waitFor();
+    expect(await faultsByAxe(page)).toEqual([]);
+    for (const key of ['Tab', 'Tab', 'Tab', 'Shift+Tab']) await page.keyboard.press(key);
+    expect(await page.locator('[role=dialog] :focus').count()).toBe(1);
+    await page.keyboard.press('Escape');
+    await field.waitFor({ state: 'detached' });
+    await page.locator('[data-search]:focus').waitFor();
+
+    await page.keyboard.press('Meta+k');
+    await field.waitFor();
+    await page.keyboard.type(id);
+    await page.getByRole('option', { name: 'To be found', selected: true }).waitFor();
+    expect(asked.filter((url) => url.endsWith('/api/call/message'))).toHaveLength(1);
+    const active = await field.getAttribute('aria-activedescendant');
+    expect(await page.locator(`[id="${active}"]`).innerText()).toContain('To be found');
+    await page.keyboard.press('Enter');
+    await page.waitForURL(`**/messages/${id}`);
+    await page.locator('main h1:focus', { hasText: 'To be found' }).waitFor();
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('pause ou');
+    await page.getByRole('option', { name: 'Pause out', selected: true }).waitFor();
+    await page.keyboard.press('Enter');
+    await page.getByRole('button', { name: 'Pause relay' }).press('Enter');
+    await page.getByText('out is paused.').waitFor();
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('theme');
+    await page.getByRole('option', { name: 'Theme: as the system', selected: true }).waitFor();
+    for (const key of ['ArrowUp', 'ArrowDown', 'ArrowDown', 'ArrowDown']) await page.keyboard.press(key);
+    await page.keyboard.press('Enter');
+    await page.locator('html[data-theme=dark]').waitFor();
+
+    await page.keyboard.press('Control+k');
+    await page.keyboard.type('api key');
+    await page.keyboard.press('Enter');
+    await page.getByRole('dialog', { name: 'Create an API key' }).getByLabel('Name').waitFor();
+    await page.context().close();
   });
 
   test('is asked for no password by waybill dev, so there is nothing to do with one', async () => {

@@ -91,6 +91,18 @@ describeWith(NEEDED, 'the log of requests', () => {
     await wide.getByText('No requests match').waitFor();
   });
 
+  test('shows what was refused from one address, as a link to it says', async () => {
+    await wide.goto('/requests?show=refused&source=192.0.2.9');
+    await wide.getByText('Nothing was refused from there').waitFor();
+    await wide.getByRole('button', { name: 'Show every source' }).click();
+    const sources = wide.getByRole('table', { name: 'Refused sources' });
+    await sources.getByText('127.0.0.1').first().waitFor();
+    expect(new URL(wide.url()).search).toBe('?show=refused');
+    await wide.goto('/requests?show=refused&source=127.0.0.1');
+    await wide.getByRole('heading', { name: 'Refused at the door: 127.0.0.1' }).waitFor();
+    await sources.getByText('127.0.0.1').first().waitFor();
+  });
+
   test('opens by keys to what to do, and the request id can be copied', async () => {
     await wide.goto('/');
     await wide.getByRole('heading', { name: 'Overview' }).waitFor();

@@ -1,8 +1,10 @@
 import { useEffect } from 'react';
+import type { Role } from './session.tsx';
 
 /**
  * Keys that work on every page: `/` goes to the search where there is one, `j` and `k` along the rows of a list, Enter
- * opens the row, `?` shows help, and `g` with a letter goes to a page. Where text is being typed none of them acts.
+ * opens the row, `?` shows help, and `g` with a letter goes to a page. Where text is being typed none of them acts. Cmd or Ctrl
+ * and K opens the palette, there too.
  */
 
 /** Pages by the letter that follows `g`. */
@@ -28,8 +30,39 @@ export const JUMPS = {
   y: { to: '/system', label: 'System' },
 } as const;
 
+/** The role from which on a page is shown, where not everybody sees it. */
+export const JUMP_ROLES: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = {
+  w: 'admin',
+  u: 'admin',
+  a: 'admin',
+  x: 'admin',
+};
+
 /** A page that keys go to. */
 export type JumpTarget = (typeof JUMPS)[keyof typeof JUMPS]['to'];
+
+const IS_MAC = /Mac|iPhone|iPad/.test(globalThis.navigator?.platform ?? '');
+
+/** The keys that open the palette, as they are written on this machine's keyboard. */
+export const PALETTE_KEYS: readonly string[] = [IS_MAC ? '⌘' : 'Ctrl', 'K'];
+
+/** Whether these keys open the palette, or close it. In a field of a Mac, Ctrl and K erase to the end of the line. */
+export function opensPalette({
+  key,
+  ctrlKey,
+  metaKey,
+  altKey,
+  shiftKey,
+  target,
+}: Pick<KeyboardEvent, 'key' | 'ctrlKey' | 'metaKey' | 'altKey' | 'shiftKey'> & {
+  readonly target: EventTarget | null;
+}): boolean {
+  if (key.toLowerCase() !== 'k' || altKey || shiftKey || ctrlKey === metaKey) return false;
+  return metaKey || !(IS_MAC && isTyping(target));
+}
+
+/** What wants to be dealt with first. A note of what was done is a dialog by its role, too, and is none. */
+const OVER_THE_PAGE = '[role="dialog"]:not([aria-modal="false"]),[role="menu"]';
 
 /** The letter after `g` comes within this time. */
 const CHORD_MS = 1_500;
@@ -37,16 +70,23 @@ const CHORD_MS = 1_500;
 /** Listens to the keys of every page. */
 export function useGlobalKeys({
   onHelp,
+  onPalette,
   onJump,
 }: {
   onHelp: () => void;
+  onPalette: () => void;
   onJump: (to: JumpTarget) => void;
 }): void {
   useEffect(() => {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || event.ctrlKey || event.metaKey || event.altKey) return;
-      if (isTyping(event.target) || document.querySelector('[role="dialog"],[role="menu"]')) return;
+      if (event.defaultPrevented || document.querySelector(OVER_THE_PAGE)) return;
+      if (opensPalette(event)) {
+        event.preventDefault();
+        onPalette();
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
       if (event.timeStamp < chordUntil) {
         chordUntil = 0;
         const jump = JUMPS[event.key as keyof typeof JUMPS];
@@ -68,7 +108,7 @@ export function useGlobalKeys({
     };
     document.addEventListener('keydown', onKey);
     return () => document.removeEventListener('keydown', onKey);
-  }, [onHelp, onJump]);
+  }, [onHelp, onPalette, onJump]);
 }
 
 /** What keys write text into. */

@@ -86,7 +86,7 @@ const template = {
   version: text,
   against: text,
 };
-const requests = { key: text, show: oneOf('refused', 'accepted', 'unknown') };
+const requests = { key: text, show: oneOf('refused', 'accepted', 'unknown'), source: text };
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [

@@ -23,6 +23,7 @@ import {
   Monitor,
   Moon,
   Route,
+  Search,
   Send,
   ServerCog,
   Settings,
@@ -37,11 +38,11 @@ import {
 import { lazy, type ReactNode, Suspense, useCallback, useEffect, useState } from 'react';
 import { steadily, useLostAt } from '../connection.ts';
 import { formatClock, formatMoment } from '../format.ts';
-import { JUMPS, type JumpTarget, useGlobalKeys } from '../keyboard.ts';
+import { JUMP_ROLES, JUMPS, type JumpTarget, PALETTE_KEYS, useGlobalKeys } from '../keyboard.ts';
 import { useLiveState } from '../live.ts';
 import { usePageFocus } from '../page-focus.ts';
 import { useCall } from '../queries.ts';
-import { ROLE_WORDS, type Role, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
+import { ROLE_WORDS, setSession, useMay, useSession, useSessionAct } from '../session.tsx';
 import { setTheme, type Theme, useTheme } from '../theme.ts';
 import { HAS_CHOICE, setTimes, type Times, useTimes, useZone, ZONE_HERE } from '../zone.ts';
 import { Asking } from './ask.tsx';
@@ -51,10 +52,11 @@ import { Wordmark } from './logo.tsx';
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
 
 const HelpDialog = lazy(steadily(() => import('./help-dialog.tsx')));
+const Palette = lazy(steadily(() => import('../palette/palette.tsx')));
 
 type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
 
-/** The pages of the sidebar, by the keys that lead to them; and the role from which on they are shown. */
+/** The pages of the sidebar, by the keys that lead to them. */
 const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] = [
   [null, ['o', LayoutDashboard]],
   ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
@@ -70,21 +72,18 @@ const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] =
     ['y', ServerCog],
   ],
 ];
-const FROM: Readonly<Partial<Record<keyof typeof JUMPS, Role>>> = {
-  w: 'admin',
-  u: 'admin',
-  a: 'admin',
-  x: 'admin',
-};
 
 /** What is around every page: the sidebar, or on phones a bar with a drawer; keys and help. */
 export function AppShell({ children }: { readonly children: ReactNode }) {
   const [help, setHelp] = useState(false);
+  const [palette, setPalette] = useState(false);
+  const openPalette = useCallback(() => setPalette(true), []);
   const [drawer, setDrawer] = useState(false);
   const router = useRouter();
   const pathname = useRouterState({ select: ({ location }) => location.pathname });
   useGlobalKeys({
     onHelp: useCallback(() => setHelp(true), []),
+    onPalette: openPalette,
     onJump: useCallback((to: JumpTarget) => void router.navigate({ to }), [router]),
   });
   usePageFocus();
@@ -100,10 +99,10 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
       </a>
       <div className="lg:grid lg:grid-cols-[15rem_minmax(0,1fr)]">
         <aside className="sticky top-0 hidden h-dvh flex-col border-r border-line bg-surface lg:flex">
-          <Sidebar onHelp={() => setHelp(true)} />
+          <Sidebar onHelp={() => setHelp(true)} onPalette={openPalette} />
         </aside>
         <div className="min-w-0">
-          <TopBar onMenu={() => setDrawer(true)} />
+          <TopBar onMenu={() => setDrawer(true)} onPalette={openPalette} />
           <NoConnection />
           <main id="main" tabIndex={-1} className="outline-none">
             {children}
@@ -111,10 +110,19 @@ export function AppShell({ children }: { readonly children: ReactNode }) {
         </div>
       </div>
       <MobileDrawer open={drawer} onClose={() => setDrawer(false)}>
-        <Sidebar onHelp={() => setHelp(true)} />
+        <Sidebar
+          onHelp={() => setHelp(true)}
+          onPalette={() => {
+            setDrawer(false);
+            openPalette();
+          }}
+        />
       </MobileDrawer>
       <Asking />
-      <Suspense>{help && <HelpDialog onClose={() => setHelp(false)} />}</Suspense>
+      <Suspense>
+        {help && <HelpDialog onClose={() => setHelp(false)} />}
+        {palette && <Palette onClose={() => setPalette(false)} onHelp={() => setHelp(true)} />}
+      </Suspense>
     </>
   );
 }
@@ -142,7 +150,11 @@ function NoConnection() {
   );
 }
 
-function TopBar({ onMenu }: { readonly onMenu: () => void }) {
+interface BarProps {
+  readonly onPalette: () => void;
+}
+
+function TopBar({ onMenu, onPalette }: BarProps & { readonly onMenu: () => void }) {
   return (
     <header className="sticky top-0 z-30 flex h-13 items-center gap-2 border-b border-line bg-surface px-3 lg:hidden">
       <button
@@ -156,20 +168,39 @@ function TopBar({ onMenu }: { readonly onMenu: () => void }) {
       <Link to="/" aria-label="Waybill: overview" className="rounded-sm">
         <Wordmark />
       </Link>
-      <div className="ml-auto min-w-0">
+      <div className="ml-auto flex min-w-0 items-center gap-1">
+        <button
+          type="button"
+          aria-label="Find or do"
+          onClick={onPalette}
+          className="flex size-10 shrink-0 items-center justify-center rounded-md text-soft hover:bg-sunken"
+        >
+          <Search aria-hidden size={18} />
+        </button>
         <StatusPill />
       </div>
     </header>
   );
 }
 
-function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
+function Sidebar({ onHelp, onPalette }: BarProps & { readonly onHelp: () => void }) {
   return (
     <>
-      <div className="px-4 pt-5 pb-4">
+      <div className="flex items-center gap-2 pt-5 pr-2.5 pb-4 pl-4 max-lg:pr-14">
         <Link to="/" className="inline-block rounded-sm">
           <Wordmark />
         </Link>
+        <button
+          type="button"
+          aria-keyshortcuts="Control+K Meta+K"
+          title="Find anything, or do something"
+          onClick={onPalette}
+          className="ml-auto flex h-7.5 items-center gap-1.5 rounded-md border border-line bg-paper px-2 text-soft hover:border-edge hover:text-ink"
+        >
+          <Search aria-hidden size={14} />
+          <span className="sr-only">Find or do</span>{' '}
+          <kbd className="font-mono text-xs">{PALETTE_KEYS.join(' ')}</kbd>
+        </button>
       </div>
       <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-4">
         {GROUPS.map(([label, ...places]) => (
@@ -188,7 +219,7 @@ function Sidebar({ onHelp }: { readonly onHelp: () => void }) {
 /** Pages that belong together; without those that who is signed in may not see. */
 function PlaceGroup({ label, places }: { readonly label: string | null; readonly places: readonly Place[] }) {
   const may = { viewer: true, operator: useMay('operator'), admin: useMay('admin') };
-  const seen = places.filter(([key]) => may[FROM[key] ?? 'viewer']);
+  const seen = places.filter(([key]) => may[JUMP_ROLES[key] ?? 'viewer']);
   if (seen.length === 0) return null;
   return (
     <div className="mb-4">

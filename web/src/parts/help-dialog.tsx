@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { JUMPS } from '../keyboard.ts';
+import { JUMPS, PALETTE_KEYS } from '../keyboard.ts';
 import { useSession } from '../session.tsx';
 import { Dialog } from './dialog.tsx';
 
@@ -10,6 +10,7 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['Enter'], 'Open the row'],
   [['x'], 'Tick the row, in Messages'],
   [['Esc'], 'Close, or clear the search'],
+  [PALETTE_KEYS, 'Find anything, or do something'],
   [['?'], 'This help'],
 ];
 

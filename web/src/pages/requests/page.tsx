@@ -32,7 +32,7 @@ const SHOWN = [
 
 /** What became of requests to the API: why did my call fail? */
 export function RequestsPage() {
-  const [{ key, show }, put] = useAddress();
+  const [{ key, show, source }, put] = useAddress();
   const [opened, setOpened] = useState<LoggedRequest | null>(null);
   const keys = useCall('listKeys', {}, { topics: ['keys'] });
   const isUnknown = show === 'unknown';
@@ -73,7 +73,9 @@ export function RequestsPage() {
           />
         )}
       </Toolbar>
-      {show === 'refused' && key === undefined && <RefusedSources />}
+      {show === 'refused' && key === undefined && (
+        <RefusedSources source={source} onAll={() => put({ source: undefined })} />
+      )}
       <Card flush>
         <Fetched query={list.query} lines={10} shape="table">
           {() => (

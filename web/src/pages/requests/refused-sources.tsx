@@ -5,7 +5,7 @@ import { formatCount } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
-import { Fetched } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
@@ -19,27 +19,40 @@ const AllowDialog = lazy(steadily(() => import('../overview/allow-dialog.tsx')))
 const SHOWN = 5;
 
 /** Who was refused at the door, over HTTP and SMTP: why, with which key, and the limit that held. */
-export function RefusedSources() {
+export function RefusedSources({
+  source,
+  onAll,
+}: {
+  /** Only this address; undefined: every one. */
+  readonly source: string | undefined;
+  readonly onAll: () => void;
+}) {
   const denials = useCall('denials', {}, { topics: ['denials'] });
   const [all, setAll] = useState(false);
-  const [asked, setAsked] = useState<Refused | null>(null);
-  const columns = useMemo(() => columnsOf(setAsked), []);
-  const count = denials.data?.length;
-  if (count === 0) return null;
+  const [allowing, setAllowing] = useState<Refused | null>(null);
+  const columns = useMemo(() => columnsOf(setAllowing), []);
+  const asked = (rows: readonly Refused[]) =>
+    source === undefined ? rows : rows.filter(({ sourceAddress }) => sourceAddress === source);
+  const count = denials.data && asked(denials.data).length;
+  if (count === 0 && source === undefined) return null;
   return (
     <Card
       flush
       className="mb-4"
-      title="Refused at the door"
+      title={source === undefined ? 'Refused at the door' : `Refused at the door: ${source}`}
       note="By source and key, over HTTP and SMTP, since the server started."
       actions={
-        count !== undefined &&
-        count > SHOWN && (
-          <Button
-            small
-            label={all ? 'Show fewer' : `Show all ${formatCount(count)}`}
-            onClick={() => setAll(!all)}
-          />
+        source !== undefined ? (
+          <Button small label="Show every source" onClick={onAll} />
+        ) : (
+          count !== undefined &&
+          count > SHOWN && (
+            <Button
+              small
+              label={all ? 'Show fewer' : `Show all ${formatCount(count)}`}
+              onClick={() => setAll(!all)}
+            />
+          )
         )
       }
     >
@@ -48,14 +61,15 @@ export function RefusedSources() {
           <DataTable
             label="Refused sources"
             columns={columns}
-            rows={all ? rows : rows.slice(0, SHOWN)}
+            rows={all || source !== undefined ? asked(rows) : rows.slice(0, SHOWN)}
             rowId={({ sourceAddress, reason, key, setting }) =>
               `${sourceAddress} ${reason} ${key} ${setting}`
             }
+            empty={<EmptyState title="Nothing was refused from there" />}
           />
         )}
       </Fetched>
-      <Suspense>{asked && <AllowDialog denied={asked} onClose={() => setAsked(null)} />}</Suspense>
+      <Suspense>{allowing && <AllowDialog denied={allowing} onClose={() => setAllowing(null)} />}</Suspense>
     </Card>
   );
 }
