@@ -44,6 +44,7 @@ import {
   rememberRelays,
   tallyDenials,
 } from './observe/remembered.ts';
+import { countTraffic, type TrafficCounting } from './observe/traffic-counts.ts';
 import type { Operations } from './operations/table.ts';
 import { Preflighter } from './preflight/preflighter.ts';
 import { Previewer } from './preview/previewer.ts';
@@ -133,6 +134,7 @@ class Service implements App {
   #live: LiveConfig | null = null;
   #work: Work | null = null;
   #denials: Denials | null = null;
+  #traffic: TrafficCounting | null = null;
   #hookProofs: HookProofs | null = null;
   #previewer: Previewer | null = null;
   #preflighter: Preflighter | null = null;
@@ -182,6 +184,7 @@ class Service implements App {
     const work = createWork({ storage, live, log, clock, random, ...own });
     this.#work = work;
     const { engine, nodes } = work;
+    this.#traffic = countTraffic({ ...storage, ...engine, events: this.#events, clock, log });
     this.#denials = tallyDenials({ events: this.#events, store: storage.store, node, clock, log });
     this.#hookProofs = rememberHookProofs({
       ...storage,
@@ -266,7 +269,7 @@ class Service implements App {
     this.#work?.nodes.stop();
     await this.#previewer?.close();
     await this.#preflighter?.close();
-    await Promise.all([this.#denials?.stop(), this.#hookProofs?.stop()]);
+    await Promise.all([this.#denials?.stop(), this.#traffic?.stop(), this.#hookProofs?.stop()]);
     await this.#storage?.close();
     this.#log?.info('service.stopped');
     this.#log?.flush();

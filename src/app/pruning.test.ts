@@ -3,9 +3,10 @@ import { dmarcReport, dmarcRow } from '../../test/support/dmarc-report.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { requestLine } from '../../test/support/request-line.ts';
 import { tlsCount } from '../../test/support/tls-report.ts';
+import { trafficCount } from '../../test/support/traffic.ts';
 import { silentLog } from '../lib/log.ts';
 import { openSqlite } from '../store/sqlite/open.ts';
-import { keepJournal, keepReports, keepRequests, keepSuppressions } from './upkeep.ts';
+import { keepJournal, keepReports, keepRequests, keepSuppressions, keepTraffic } from './upkeep.ts';
 
 const DAY_MS = 86_400_000;
 
@@ -146,6 +147,28 @@ test('DMARC reports that are too old, or too many, are removed at once and every
   mostRows = 15;
   await clock.advance(600_000);
   expect(await kept()).toBe(5);
+  stopping.abort();
+  await done;
+  await store.close();
+});
+
+test('counts of mail that are too old are removed at once and every hour', async () => {
+  const clock = new ManualClock(Date.UTC(2026, 10, 25));
+  const { traffic, views, store } = openSqlite(':memory:');
+  const now = clock.wall() / 60_000;
+  const counts = Array.from({ length: 40 }, (_, day) => trafficCount({ minute: now - day * 24 * 60 }));
+  await traffic.addTraffic(counts, 9);
+  const stopping = new AbortController();
+  const { signal } = stopping;
+  let days = 20;
+  const done = keepTraffic({ traffic, clock, log: silentLog, days: () => days, signal });
+  const kept = async (period: 'minute' | 'hour' | 'day') =>
+    (await views.traffic({ period, from: 0, count: now + 1, where: {}, by: null, limit: 1 })).steps.length;
+  await clock.advance(1000);
+  expect([await kept('minute'), await kept('hour'), await kept('day')]).toEqual([1, 4, 21]);
+  days = 1;
+  await clock.advance(3_600_000);
+  expect([await kept('minute'), await kept('hour'), await kept('day')]).toEqual([1, 3, 2]);
   stopping.abort();
   await done;
   await store.close();

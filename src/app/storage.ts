@@ -27,6 +27,7 @@ import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
 import type { Templates } from '../store/templates.ts';
 import type { TlsReports } from '../store/tls-reports.ts';
+import type { Traffic } from '../store/traffic.ts';
 import type { Views } from '../store/views.ts';
 import type { Webhooks } from '../store/webhooks.ts';
 import type { StoreWriter } from '../store/writer.ts';
@@ -47,6 +48,7 @@ export interface Storage {
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly traffic: Traffic;
   readonly issuing: Issuing;
   readonly views: Views;
   readonly spool: Spool;
@@ -137,7 +139,7 @@ async function openInDirectory(
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
     const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc, tlsReports } = thread;
-    const { erasures, issuing } = thread;
+    const { erasures, issuing, traffic } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
     const plain = {
@@ -166,6 +168,7 @@ async function openInDirectory(
       ...plain,
       erasures,
       issuing,
+      traffic,
       files: { spool, rebuild: () => thread.rebuild() },
       holdPseudonymKey,
       registry,

@@ -15,6 +15,7 @@ import type { Journal } from '../store/journal.ts';
 import type { RequestLog } from '../store/request-log.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { TlsReports } from '../store/tls-reports.ts';
+import type { Traffic } from '../store/traffic.ts';
 import type { LiveConfig } from './live-config.ts';
 import type { Storage } from './storage.ts';
 import type { TlsReporting } from './tls-reporting.ts';
@@ -52,6 +53,7 @@ export async function keepUp({
     keepJournal({ ...parts, days: () => live.config.retention.activityDays }),
     keepSuppressions(parts),
     keepRequests({ ...parts, days: () => live.config.retention.requestsDays }),
+    keepTraffic({ ...parts, days: () => live.config.retention.statisticsDays }),
     keepReports({ ...parts, days: () => live.config.retention.reportsDays }),
     tlsReporting.run(options.signal),
     keepErasing({ ...parts, engine: engine.erasing, node, vault: () => live.loaded.vault }),
@@ -181,6 +183,37 @@ export async function keepReports({
   };
   const failed = (message: string) => log.warn('reports.not_shortened', { message });
   await keepPruning(REPORTS_EVERY_MS, options, prune, failed, REPORTS_BATCH);
+}
+
+const TRAFFIC_EVERY_MS = 3_600_000;
+/** As the operation `traffic` promises. */
+const TRAFFIC_HOURS = { minute: 3, hour: 3 * 24 };
+const MINUTE_MS = 60_000;
+const HOUR_MS = 3_600_000;
+
+/** Removes counts of mail that are too old, at once and every hour. */
+export async function keepTraffic({
+  traffic,
+  days,
+  ...options
+}: PruningOptions & {
+  readonly traffic: Pick<Traffic, 'forgetTraffic'>;
+  /** The current `retention.statistics_days`. */
+  readonly days: () => number;
+}): Promise<void> {
+  const { clock, log } = options;
+  const prune = () => {
+    const now = clock.wall();
+    const before = {
+      minute: Math.floor((now - TRAFFIC_HOURS.minute * HOUR_MS) / MINUTE_MS),
+      hour: Math.floor(now / HOUR_MS) - TRAFFIC_HOURS.hour,
+      day: Math.floor(now / DAY_MS) - days(),
+    };
+    return traffic.forgetTraffic(before, BATCH);
+  };
+  await keepPruning(TRAFFIC_EVERY_MS, options, prune, (message) =>
+    log.warn('traffic.not_shortened', { message }),
+  );
 }
 
 /** To find what a key has too many of takes some milliseconds. */

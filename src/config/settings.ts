@@ -310,6 +310,11 @@ export const SETTINGS = {
       90,
       'How long DMARC reports of receivers are kept, at most 500,000 rows of them, and what was counted for TLS reports.',
     ),
+    'retention.statistics_days': live(
+      integer(1, 400, 'days'),
+      90,
+      'How long daily counts of mail by relay, recipient domain, mailbox provider, tag and key are kept; those of hours are kept for 3 days. Of one hour or day, at most 2,001 rows of them are kept.',
+    ),
     'retention.compact_below_percent': live(
       integer(0, 90, 'percent'),
       25,

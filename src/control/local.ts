@@ -28,6 +28,7 @@ import { systemOperations } from './system.ts';
 import { templateOperations } from './templates.ts';
 import { testMessageOperations } from './test-messages.ts';
 import { tlsReportOperations } from './tls-reports.ts';
+import { trafficOperations } from './traffic.ts';
 import { webhookOperations } from './webhooks.ts';
 
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
@@ -51,6 +52,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...searchOperations(deps, doctor.last),
     ...previewOperations(deps),
     ...rateOperations(deps),
+    ...trafficOperations(deps),
     ...dmarcOperations(deps),
     ...tlsReportOperations(deps),
     ...inboxOperations(deps),

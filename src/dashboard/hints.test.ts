@@ -44,6 +44,8 @@ const accepted = (messageId: string): Event => ({
   requestId: null,
   source: 'api',
   recipients: 1,
+  deliveries: [],
+  tags: [],
   sizeBytes: 1,
   durationMs: 1,
 });
@@ -102,7 +104,7 @@ test('captured mail is a hint of the inbox', async () => {
   const { events, clock, feed } = setUp();
   const stream = listen(feed);
   const attempt = { relay: 'inbox', host: null, durationMs: 1, results: [] };
-  events.emit({ type: 'attempted', messageId: 'msg_1', ...attempt });
+  events.emit({ type: 'attempted', keyId: null, tags: [], acceptedAt: 0, messageId: 'msg_1', ...attempt });
   await clock.advance(HINT_MS);
   expect(stream.last()).toContain('"topics":["messages","queue","relays","inbox"]');
 });

@@ -9,6 +9,7 @@ import type { Hint } from './contract.ts';
 const OF_EVENTS: Readonly<Record<Event['type'], readonly Topic[]>> = {
   accepted: ['messages', 'queue'],
   attempted: ['messages', 'queue', 'relays'],
+  expired: ['messages', 'queue'],
   cancelled: ['messages', 'queue'],
   acted: ['messages', 'queue'],
   denied: ['denials'],

@@ -331,6 +331,8 @@ export class Accept implements Intake {
       requestId: submission.requestId,
       source: record.source,
       recipients: record.deliveries.length,
+      deliveries: record.deliveries,
+      tags: record.tags,
       sizeBytes: record.sizeBytes,
       durationMs,
     });

@@ -25,6 +25,8 @@ function unitTo(addresses: readonly string[]): Unit {
     fence: 1,
     relay: 'inbox',
     headerFrom: 'a@example.com',
+    keyId: null,
+    tags: [],
     reversePath: 'a@example.com',
     ret: null,
     envid: null,

@@ -14,6 +14,8 @@ function job(messageId: string, priority: Priority): Job {
     relay: 'out',
     reversePath: '',
     headerFrom: 'a@example.com',
+    keyId: null,
+    tags: [],
     ret: null,
     envid: null,
     content: { segment: 1, offset: 0, length: 1 },

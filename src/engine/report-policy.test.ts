@@ -24,6 +24,8 @@ function unit(deliveries: readonly UnitDelivery[], more: Partial<Unit> = {}): Un
     relay: 'out',
     reversePath: 'a@x.test',
     headerFrom: 'a@example.com',
+    keyId: null,
+    tags: [],
     ret: null,
     envid: null,
     content: { segment: 1, offset: 0, length: 1 },

@@ -116,10 +116,10 @@ export class Reports {
   /** Publishes a report that the store has taken; returns what of it waits, and where. */
   announce({ record, owed, about }: WrittenReport): Wait[] {
     const { events, clock } = this.#deps;
-    const { id, keyId, source, sizeBytes, createdAt, deliveries } = record;
+    const { id, keyId, source, sizeBytes, createdAt, deliveries, tags } = record;
     const durationMs = Math.max(0, clock.wall() - createdAt);
     const facts = { messageId: id, keyId, requestId: null, source, sizeBytes, durationMs };
-    events.emit({ type: 'accepted', ...facts, recipients: deliveries.length });
+    events.emit({ type: 'accepted', ...facts, recipients: deliveries.length, deliveries, tags });
     const { kind, recipients } = owed;
     events.emit({ type: 'reported', messageId: about, reportId: id, kind, recipients: recipients.length });
     return deliveries.flatMap(({ lane, dueAt }) => (lane === null ? [] : { lane, dueAt }));

@@ -125,6 +125,9 @@ function announce(
   events.emit({
     type: 'attempted',
     messageId: unit.messageId,
+    keyId: unit.keyId,
+    tags: unit.tags,
+    acceptedAt: unit.createdAt,
     relay: settlement.attempt.relay,
     host: settlement.attempt.evidence.host,
     durationMs: settlement.attempt.evidence.timings.totalMs,

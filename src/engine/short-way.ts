@@ -43,8 +43,9 @@ function slices<T>(items: readonly T[], most: number): T[][] {
 }
 
 function unitOf(record: AcceptRecord, lane: Lane, deliveries: readonly UnitDelivery[]): Unit {
-  const { id, reversePath, ret, envid, content, flags, tls, priority, test, reportable } = record;
-  const facts = { reversePath, ret, envid, content, flags, priority, test, reportable };
+  const { id, reversePath, ret, envid, content, flags, tls, priority, test, reportable, keyId, tags } =
+    record;
+  const facts = { reversePath, ret, envid, content, flags, priority, test, reportable, keyId, tags };
   const part = record.copies?.[deliveries[0]?.index ?? 0] ?? null;
   const createdAt = Math.max(record.createdAt, record.sendAt ?? 0);
   return {

@@ -38,7 +38,16 @@ it('enters the words of all that waits, in batches with rests that are nine time
   expect(begun).toHaveLength(3);
   const record = message();
   await store.accept([record], at());
-  const facts = { keyId: null, requestId: null, source: 'api', recipients: 1, sizeBytes: 1, durationMs: 1 };
+  const facts = {
+    keyId: null,
+    requestId: null,
+    source: 'api',
+    recipients: 1,
+    deliveries: [],
+    tags: [],
+    sizeBytes: 1,
+    durationMs: 1,
+  };
   events.emit({ type: 'accepted', messageId: record.id, ...facts });
   const again = indexing.catchUp(signal);
   await clock.advance(1_000);

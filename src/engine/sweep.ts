@@ -1,6 +1,6 @@
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
-import type { Events } from '../observe/events.ts';
+import type { Event, Events } from '../observe/events.ts';
 import { type Spool, SpoolError } from '../spool/spool.ts';
 import type { ExpiringMessage, Stamp, Store } from '../store/store.ts';
 import type { OwnBounces } from '../store/telling.ts';
@@ -127,7 +127,7 @@ export class Sweep {
 
   /** Fails deliveries that have expired, and reports on them. */
   async expire(): Promise<void> {
-    const { store } = this.#deps;
+    const { store, events } = this.#deps;
     for (;;) {
       const found = await store.expiring(BATCH, this.#stamp());
       if (found.length === 0 || this.#stopping.signal.aborted) return;
@@ -135,6 +135,7 @@ export class Sweep {
         store,
         reports: this.#reports,
         own: (message) => this.#feedback.ofExpiry(message),
+        events,
         at: () => this.#stamp(),
       });
       for (const { lane, dueAt } of waits) {
@@ -225,6 +226,7 @@ interface ExpiryDeps {
   readonly reports: Reports;
   /** What the expiry of a message may mean for the suppression list. */
   readonly own: (message: ExpiringMessage) => OwnBounces | undefined;
+  readonly events: Pick<Events, 'emit'>;
   readonly at: () => Stamp;
 }
 
@@ -240,7 +242,7 @@ interface Expired {
  */
 async function expireAndReport(
   found: readonly ExpiringMessage[],
-  { store, reports, own, at }: ExpiryDeps,
+  { store, reports, own, events, at }: ExpiryDeps,
 ): Promise<Expired> {
   const ready: Ready[] = [];
   let answers: readonly boolean[] = [];
@@ -254,10 +256,15 @@ async function expireAndReport(
   } finally {
     for (const [place, { report }] of ready.entries()) reports.decided(report, answers[place] === true);
   }
-  const waits = ready.flatMap(({ report }, place) =>
-    report !== null && answers[place] === true ? reports.announce(report) : [],
-  );
+  const ended = ready.filter((_, place) => answers[place] === true);
+  for (const { message } of ended) events.emit(expiredEvent(message));
+  const waits = ended.flatMap(({ report }) => (report === null ? [] : reports.announce(report)));
   return { any: answers.includes(true), waits };
+}
+
+function expiredEvent({ messageId, keyId, tags, deliveries }: ExpiringMessage): Event {
+  const recipients = deliveries.map(({ recipient: { address }, relay }) => ({ address, relay }));
+  return { type: 'expired', messageId, keyId, tags, recipients };
 }
 
 async function prepare(message: ExpiringMessage, reports: Reports, ready: Ready[]): Promise<void> {

@@ -1,5 +1,5 @@
 import { MOVED_FROM, MOVED_TO } from './derived.ts';
-import { ATTEMPTS, DELIVERIES, EVENTS, MESSAGES, type TableShape } from './tables.ts';
+import { ATTEMPTS, DELIVERIES, EVENTS, MESSAGES, type TableShape, TRAFFIC } from './tables.ts';
 
 /** Tables whose rows nothing is derived from. */
 const SMALL: readonly TableShape[] = [
@@ -361,4 +361,4 @@ const SMALL: readonly TableShape[] = [
 ];
 
 /** What is copied, in this order: referenced rows come first. */
-export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, EVENTS, ...SMALL];
+export const COPIED: readonly TableShape[] = [MESSAGES, DELIVERIES, ATTEMPTS, EVENTS, ...SMALL, ...TRAFFIC];

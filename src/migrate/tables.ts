@@ -1,3 +1,6 @@
+import { TIME_BUCKETS } from '../domain/delivery-times.ts';
+import { TRAFFIC_MEASURES } from '../domain/traffic.ts';
+
 /** What is moved: tables by their PostgreSQL names, and how SQLite's differ from them. */
 
 /** A value between two databases: a boolean is 0 or 1. */
@@ -29,6 +32,45 @@ export interface TableShape {
     readonly columns?: Readonly<Record<string, string>>;
   };
 }
+
+const KIND_OF_TRAFFIC = {
+  period: 'text',
+  start: 'integer',
+  relay: 'text',
+  domain: 'text',
+  provider: 'text',
+  key_id: 'text',
+  tags: 'text',
+} as const;
+
+const SUMS_OF_TRAFFIC = [
+  ...TRAFFIC_MEASURES,
+  ...Array.from({ length: TIME_BUCKETS }, (_, place) => `t${place}`),
+];
+
+export const TRAFFIC: readonly TableShape[] = [
+  {
+    name: 'traffic',
+    keys: 7,
+    columns: {
+      ...KIND_OF_TRAFFIC,
+      ...Object.fromEntries(SUMS_OF_TRAFFIC.map((name) => [name, 'integer'] as const)),
+    },
+  },
+  {
+    name: 'traffic_replies',
+    keys: 8,
+    columns: {
+      ...KIND_OF_TRAFFIC,
+      reply_group: 'text',
+      deferred: 'integer',
+      failed: 'integer',
+      bounced: 'integer',
+      example: 'text',
+      message: 'text',
+    },
+  },
+];
 
 /** The size of the suppression list is derived. It may be done twice. */
 export const COUNT_SUPPRESSIONS = [

@@ -47,6 +47,8 @@ test('an accepted message is one line', () => {
       requestId: 'r-7',
       source: 'smtp',
       recipients: 2,
+      deliveries: [],
+      tags: [],
       sizeBytes: 9,
       durationMs: 4,
     }),
@@ -62,6 +64,9 @@ test('an accepted message is one line', () => {
 test('an attempt is one line for each recipient, with the reply where it was not delivered', () => {
   const lines = linesOf({
     type: 'attempted',
+    keyId: null,
+    tags: [],
+    acceptedAt: 0,
     messageId: 'msg_1',
     relay: 'out',
     host: 'mx.example.net',
@@ -94,7 +99,17 @@ test('what ends because it was cancelled has its own line, with an attempt and w
     { address: 'b@x.org', state: 'failed', outcome: deferred },
   ] as const;
   const lines = linesOf(
-    { type: 'attempted', messageId: 'msg_1', relay: 'out', host: null, durationMs: 1, results },
+    {
+      type: 'attempted',
+      keyId: null,
+      tags: [],
+      acceptedAt: 0,
+      messageId: 'msg_1',
+      relay: 'out',
+      host: null,
+      durationMs: 1,
+      results,
+    },
     { type: 'cancelled', messageId: 'msg_2', recipients: ['c@x.org', 'd@x.org'] },
   );
   expect(lines.map(([, name, fields]) => [name, fields])).toMatchObject([

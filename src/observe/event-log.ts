@@ -21,6 +21,10 @@ const WRITERS: { readonly [T in Event['type']]: (event: EventOf<T>, log: Log) =>
   accepted: logAccepted,
   attempted: logAttempt,
   acted: logAct,
+  expired: ({ messageId, recipients }, log) => {
+    for (const { address: recipient, relay } of recipients)
+      log.info('delivery.expired', { messageId, relay: relay ?? undefined, recipient });
+  },
   cancelled: ({ messageId, recipients }, log) => {
     for (const recipient of recipients) log.info('delivery.cancelled', { messageId, recipient });
   },

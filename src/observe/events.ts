@@ -4,6 +4,7 @@ import type { DmarcVerdict } from '../domain/dmarc-report.ts';
 import type { FeedbackSource } from '../domain/feedback.ts';
 import type { Outcome, Reply } from '../domain/outcome.ts';
 import type { SuppressionReason } from '../domain/suppression.ts';
+import type { AcceptDelivery } from '../store/accepting.ts';
 import type { ToldResult } from '../store/telling.ts';
 
 /** The ways to sign in to the dashboard; a code of the second factor is the end of one by password. */
@@ -24,6 +25,9 @@ export type Event =
       readonly requestId: string | null;
       readonly source: string;
       readonly recipients: number;
+      /** The same, with the relays that were chosen for them. */
+      readonly deliveries: readonly Pick<AcceptDelivery, 'recipient' | 'relay'>[];
+      readonly tags: readonly string[];
       readonly sizeBytes: number;
       /** From the checked submission to stable storage, in ms. */
       readonly durationMs: number;
@@ -31,6 +35,10 @@ export type Event =
   | {
       readonly type: 'attempted';
       readonly messageId: string;
+      readonly keyId: string | null;
+      readonly tags: readonly string[];
+      /** When it was accepted, or could first be sent if that is later (wall ms). */
+      readonly acceptedAt: number;
       readonly relay: string;
       readonly host: string | null;
       readonly durationMs: number;
@@ -41,6 +49,14 @@ export type Event =
         /** It failed instead of waiting again, because the message was cancelled meanwhile. */
         readonly cancelled?: true;
       }[];
+    }
+  /** Recipients that waited until they expired. */
+  | {
+      readonly type: 'expired';
+      readonly messageId: string;
+      readonly keyId: string | null;
+      readonly tags: readonly string[];
+      readonly recipients: readonly { readonly address: string; readonly relay: string | null }[];
     }
   /** Recipients in hand when their message was cancelled, which ended without an attempt. */
   | { readonly type: 'cancelled'; readonly messageId: string; readonly recipients: readonly string[] }

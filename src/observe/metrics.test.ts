@@ -45,6 +45,8 @@ test('events are counted by source and by what an attempt did for each recipient
     keyId: null,
     requestId: null,
     recipients: 1,
+    deliveries: [],
+    tags: [],
     sizeBytes: 10,
     durationMs: 4,
   };
@@ -52,6 +54,9 @@ test('events are counted by source and by what an attempt did for each recipient
   events.emit({ type: 'accepted', source: 'smtp', ...accepted });
   events.emit({
     type: 'attempted',
+    keyId: null,
+    tags: [],
+    acceptedAt: 0,
     messageId: 'msg_1',
     relay: 'out',
     host: null,
@@ -75,6 +80,7 @@ test('events are counted by source and by what an attempt did for each recipient
     relay: 'aws',
     bounce: null,
     entry: null,
+    counted: null,
   } as const;
   events.emit({ ...told, kind: 'bounce', bounce: 'hard' });
   events.emit({ ...told, kind: 'bounce', bounce: 'hard', verdict: 'repeated' });

@@ -24,6 +24,7 @@ import { SYSTEM_OPERATIONS } from './system.ts';
 import { TEMPLATE_OPERATIONS } from './templates.ts';
 import { TEST_MESSAGE_OPERATIONS } from './test-messages.ts';
 import { TLS_REPORT_OPERATIONS } from './tls-reports.ts';
+import { TRAFFIC_OPERATIONS } from './traffic.ts';
 import { WEBHOOK_OPERATIONS } from './webhooks.ts';
 
 /** Every operation: all that the dashboard, the command line, and scripts can ask of an installation. */
@@ -43,6 +44,7 @@ export const OPERATIONS = {
   ...CERTIFICATE_OPERATIONS,
   ...SEARCH_OPERATIONS,
   ...RATE_OPERATIONS,
+  ...TRAFFIC_OPERATIONS,
   ...DMARC_OPERATIONS,
   ...TLS_REPORT_OPERATIONS,
   ...INBOX_OPERATIONS,

@@ -92,6 +92,7 @@ export const VIEWS: Readonly<Record<Exclude<keyof Views, 'close'>, true>> = {
   search: true,
   countFound: true,
   counts: true,
+  traffic: true,
   attempts: true,
   remembered: true,
   figures: true,

@@ -153,6 +153,18 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   fences: { key: 'last', nothing: 'last' },
   segments: { key: 'segment', nothing: 'segment live bytes' },
   counters: { key: 'period start node event relay', nothing: 'period start node event relay count' },
+  traffic: {
+    key: 'period start relay domain provider key_id tags',
+    text: 'tags',
+    nothing:
+      'period start relay domain provider key_id accepted delivered captured failed deferred bounced complained ' +
+      't0 t1 t2 t3 t4 t5 t6 t7 t8 t9 t10 t11 t12 t13 t14 t15 t16',
+  },
+  traffic_replies: {
+    key: 'period start relay domain provider key_id tags reply_group',
+    text: 'tags reply_group example',
+    nothing: 'period start relay domain provider key_id deferred failed bounced message',
+  },
   gauges: { key: 'name', nothing: 'name value' },
   key_queues: { key: 'key_id', nothing: 'key_id messages' },
   quotas: { key: 'day relay', nothing: 'day relay used' },

@@ -311,7 +311,7 @@ export interface ClaimAnswer {
 }
 
 /** Leased work: what one attempt needs. */
-export interface Unit extends Pick<AcceptRecord, 'tls'> {
+export interface Unit extends Pick<AcceptRecord, 'tls' | 'keyId' | 'tags'> {
   readonly messageId: string;
   readonly lane: string;
   readonly fence: number;

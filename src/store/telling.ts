@@ -68,6 +68,18 @@ export interface ToldResult {
   readonly bounce: BounceType | null;
   /** The entry that it made or renewed. */
   readonly entry: ToldEntry | null;
+  /** How it counts for its recipient; null: it does not. */
+  readonly counted: ToldCount | null;
+}
+
+/** See {@link ToldResult.counted}. */
+export interface ToldCount {
+  /** Something delivered came back, or was called spam. */
+  readonly as: 'bounced' | 'complained';
+  readonly keyId: string | null;
+  readonly tags: readonly string[];
+  /** Of a bounce. */
+  readonly reply: Reply | null;
 }
 
 /** See {@link ToldResult.entry}. */

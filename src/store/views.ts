@@ -7,6 +7,7 @@ import type { OutcomeName } from '../domain/outcome.ts';
 import type { MailQuery } from '../domain/query.ts';
 import type { CountedEvent, Period } from './counting.ts';
 import type { EventPage, EventQuery } from './events.ts';
+import type { TrafficFound, TrafficQuery } from './traffic.ts';
 
 /**
  * Reads for the API, the command line, health and metrics. A view sees whole transactions, up to the newest committed
@@ -38,6 +39,9 @@ export interface Views {
    * recipients. Events that did not occur are absent.
    */
   counts(range: CountRange): Promise<ReadonlyMap<CountedEvent, readonly number[]>>;
+
+  /** What became of mail, from its counters. Its cost grows with the kinds counted in the range, which are bounded. */
+  traffic(query: TrafficQuery): Promise<TrafficFound>;
 
   /**
    * A message's attempts, oldest first: as many as asked for, or fewer once `MAX_EVIDENCE_BYTES` is reached. Empty for

@@ -1,4 +1,5 @@
 /** Fills a store and its spool by their verbs: messages in every state, with whatever else an installation has. */
+
 import { FRESH_STATE } from '../../src/domain/certificate.ts';
 import { NO_FACTS, NO_MESSAGE } from '../../src/domain/feedback.ts';
 import type { Suppression } from '../../src/domain/suppression.ts';
@@ -18,6 +19,7 @@ import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { TellingItem, TellRules } from '../../src/store/telling.ts';
 import type { Templates } from '../../src/store/templates.ts';
 import type { TlsReports } from '../../src/store/tls-reports.ts';
+import type { Traffic } from '../../src/store/traffic.ts';
 import type { Webhooks } from '../../src/store/webhooks.ts';
 import {
   at,
@@ -42,6 +44,7 @@ import { challengeAnswer, issuedCertificate } from './issuing.ts';
 import { requestLine } from './request-line.ts';
 import { TELL_RULES } from './telling.ts';
 import { tlsCount, tlsReport } from './tls-report.ts';
+import { replyCount, trafficCount } from './traffic.ts';
 import { storedEndpoint, tryOf } from './webhooks.ts';
 
 const RULES: TellRules = { ...TELL_RULES, maxEntries: 100 };
@@ -60,6 +63,7 @@ export interface Populated {
   readonly dmarc: DmarcReports;
   readonly alerts: Alerts;
   readonly tlsReports: TlsReports;
+  readonly traffic: Traffic;
   readonly issuing: Issuing;
   readonly requests: RequestLog;
   readonly spool: Spool;
@@ -116,6 +120,8 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await fillAlerts(into.alerts);
   await into.tlsReports.countTlsSessions([tlsCount()], 9);
   await into.tlsReports.saveTlsReport(tlsReport());
+  await into.traffic.addTraffic([trafficCount()], 9);
+  await into.traffic.addReplies([replyCount()], 9);
   await fillIssuing(into.issuing);
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;

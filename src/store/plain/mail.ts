@@ -44,6 +44,7 @@ export interface OpenMail {
   readonly test: boolean;
   readonly from: string;
   readonly stream: string | null;
+  readonly tags: readonly string[];
   readonly recipients: readonly OpenRecipient[];
 }
 

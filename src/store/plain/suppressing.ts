@@ -27,7 +27,7 @@ interface SuppressionCause {
 
 /** Makes or renews the entry that follows, if one does. */
 export function* suppress(
-  mail: Omit<OpenMail, 'recipients'>,
+  mail: Omit<OpenMail, 'recipients' | 'tags'>,
   { address: recipient }: Pick<OpenRecipient, 'address'>,
   { suppresses, source, evidence, entryId }: SuppressionCause,
   rules: TellRules,

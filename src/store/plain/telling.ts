@@ -9,7 +9,7 @@ import {
 import { SOFT_BOUNCE_WINDOW_MS } from '../../domain/bounce.ts';
 import { EVENT_TYPES, type EventFacts, type EventType } from '../../domain/event.ts';
 import type { Feedback, FeedbackSource } from '../../domain/feedback.ts';
-import { fromJson } from '../columns.ts';
+import { bounced, fromJson } from '../columns.ts';
 import type { CountedEvent } from '../counting.ts';
 import type { RelayNews } from '../telling.ts';
 import {
@@ -24,9 +24,17 @@ import {
   type Telling,
   type TellingItem,
   type TellRules,
+  type ToldCount,
   type ToldResult,
 } from '../telling.ts';
-import { findMail, type MailStep, type MailWork, type OpenRecipient, openMail } from './mail.ts';
+import {
+  findMail,
+  type MailStep,
+  type MailWork,
+  type OpenMail,
+  type OpenRecipient,
+  openMail,
+} from './mail.ts';
 import { onPostgres, sql } from './sql.ts';
 import { suppress } from './suppressing.ts';
 import { endSoon } from './suppressions.ts';
@@ -114,7 +122,7 @@ export function* tellOwn(id: string, { bounces, rules }: OwnBounces, now: number
     const entry = yield* suppress(mail, recipient, cause, rules, now);
     const { address, relay } = recipient;
     const about = { verdict: 'matched', changed: true, messageId: id, address, relay } as const;
-    results.push({ kind: 'bounce', source: 'smtp', ...about, bounce: type, entry });
+    results.push({ kind: 'bounce', source: 'smtp', ...about, bounce: type, entry, counted: null });
   }
   return results;
 }
@@ -218,6 +226,7 @@ function resultOf({ kind, source }: Feedback): ToldResult {
     relay: null,
     bounce: null,
     entry: null,
+    counted: null,
   };
 }
 
@@ -278,7 +287,17 @@ function* apply(
         ? 'relay_complained'
         : null;
   yield event(mail.id, index, type, now, facts, counted);
-  return { ...named, changed: true, bounce: told, entry };
+  return { ...named, changed: true, bounce: told, entry, counted: toldCount(counted, mail, bounce) };
+}
+
+function toldCount(
+  counted: CountedEvent | null,
+  { keyId, tags }: OpenMail,
+  bounce: Bounce | null,
+): ToldCount | null {
+  if (counted === null) return null;
+  const as = counted === 'relay_bounced' ? 'bounced' : 'complained';
+  return { as, keyId, tags, reply: as === 'bounced' && bounce !== null ? bounced(bounce).reply : null };
 }
 
 /** Applies that somebody unsubscribed, where the message is recorded no longer. */

@@ -1,4 +1,4 @@
-import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
+import { copiesOf, fromJson, groupOf, priorityOf, ranksOf } from '../columns.ts';
 import { NOBODY, stopsOf } from '../stops.ts';
 import { type ClaimAnswer, type ClaimRequest, StoreError, type Unit, type UnitDelivery } from '../store.ts';
 import { lease } from './changes.ts';
@@ -145,6 +145,8 @@ export function unitHeadOf(
     ...(row.tls !== null && { tls: row.tls }),
     priority: priorityOf(row.priority),
     createdAt: Math.max(row.createdAt, row.notBefore ?? 0),
+    keyId: row.keyId,
+    tags: fromJson<readonly string[]>(row.tags),
   };
 }
 

@@ -22,6 +22,7 @@ import { Query } from '../plain/sql.ts';
 import { suppressionsWith } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
 import { TLS_REPORTS } from '../plain/tls-reports.ts';
+import { TRAFFIC } from '../plain/traffic.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
@@ -30,6 +31,7 @@ import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
 import type { TlsReports } from '../tls-reports.ts';
+import type { Traffic } from '../traffic.ts';
 import type { Webhooks } from '../webhooks.ts';
 
 /** What the work on plain rows needs of a database. */
@@ -50,6 +52,7 @@ export interface PlainStores {
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly traffic: Traffic;
   readonly issuing: Issuing;
 }
 
@@ -89,6 +92,7 @@ export function plainStores(database: Database, pseudonyms: Pseudonymous): Plain
     configuring: over(CONFIGURING),
     dmarc: over(DMARC_REPORTS),
     tlsReports: over(TLS_REPORTS),
+    traffic: over(TRAFFIC),
     issuing: over(ISSUING),
   };
 }

@@ -1,5 +1,5 @@
 import type { Queries } from '../../postgres/database.ts';
-import { bounced } from '../columns.ts';
+import { bounced, fromJson } from '../columns.ts';
 import type { MailStep, MailWork, NamedDelivery, OpenMail } from '../plain/mail.ts';
 import { bounceDelivery } from './changes.ts';
 import { ask } from './plain.ts';
@@ -50,11 +50,13 @@ async function open(work: Work, id: string): Promise<OpenMail | null> {
   const message = work.ledger.message(id);
   if (message === null) return null;
   const { keyId, test, headerFrom: from, stream } = message.row;
+  const [tagged] = await work.db.rows<{ tags: string }>(TAGS, [id]);
+  const tags = tagged === undefined ? [] : fromJson<string[]>(tagged.tags);
   const recipients = work.ledger.deliveriesOf(message).map(({ row }) => {
     const { index, address, state, outcome, relay } = row;
     return { index, address, state, outcome, relay };
   });
-  return { id, keyId, test, from, stream, recipients };
+  return { id, keyId, test, from, stream, tags, recipients };
 }
 
 /** Our own Message-IDs contain the id of their message. */
@@ -68,6 +70,7 @@ async function namesakes(db: Queries, messageId: string, limit: number): Promise
 }
 
 const OWN = /msg_[0-7][0-9a-hjkmnp-tv-z]{25}/;
+const TAGS = 'SELECT tags FROM messages WHERE id = $1';
 const IS_OF = 'SELECT id FROM messages WHERE id = $1 AND message_id = $2';
 const BY_MESSAGE_ID = `SELECT id FROM messages WHERE message_id = $1 AND position(id in message_id) = 0
     AND octet_length(message_id) <= 1000

@@ -7,6 +7,7 @@ import { fromJson, groupOf, priorityOf } from '../columns.ts';
 import { type CountedEvent, dayOf, type GaugeName, minuteOf, RECENT_MINUTES } from '../counting.ts';
 import { countsOf } from '../periods.ts';
 import { feedbackAbout, feedbackOf } from '../plain/feedback.ts';
+import { traffic } from '../plain/traffic.ts';
 import { unsubscribeLinkOf } from '../plain/unsubscribe-links.ts';
 import {
   type AttemptPage,
@@ -47,6 +48,7 @@ export function viewsOver(
     search: (query) => searches.search(query),
     countFound: (query) => searches.count(query),
     counts: (range) => counts(database, range),
+    traffic: (query) => database.inSnapshot((db) => done(traffic(query), db)),
     attempts: (id, range) => attempts(database, id, range),
     remembered: async (keyId, key, now) => {
       const [first] = await database.rows<Remembered>(REMEMBERED, [keyId, key, now - IDEMPOTENCY_MS]);

@@ -1,6 +1,6 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { RecipientKind, TlsDemand } from '../../domain/message.ts';
-import { copiesOf, groupOf, priorityOf, ranksOf } from '../columns.ts';
+import { copiesOf, fromJson, groupOf, priorityOf, ranksOf } from '../columns.ts';
 import { stopsOf } from '../stops.ts';
 import type { ClaimAnswer, ClaimRequest, Stamp, Unit, UnitDelivery } from '../store.ts';
 import type { Books } from './books.ts';
@@ -111,15 +111,17 @@ export type UnitHeadRow = [
   createdAt: number,
   copies: string | null,
   tls: TlsDemand | null,
+  keyId: string | null,
+  tags: string,
 ];
 
 export const UNIT_HEAD_COLUMNS = `id, reverse_path, header_from, ret, envid, segment, offset, length, size_bytes, eight_bit,
-  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0)), copies, tls`;
+  utf8, dot_stuffing, priority, test, reportable, max(created_at, coalesce(not_before, 0)), copies, tls, key_id, tags`;
 
 /** Reads the message of a unit whose first delivery has this place in the envelope. */
 export function unitHeadOf(row: UnitHeadRow, index: number): UnitHead {
   const [messageId, reversePath, headerFrom, ret, envid, segment, offset, length, sizeBytes, ...rest] = row;
-  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt, copies, tls] = rest;
+  const [eightBit, utf8, dotStuffing, rank, test, reportable, createdAt, copies, tls, keyId, tags] = rest;
   const part = copiesOf(copies)?.[index] ?? null;
   return {
     messageId,
@@ -136,6 +138,8 @@ export function unitHeadOf(row: UnitHeadRow, index: number): UnitHead {
     test: test === 1,
     reportable: reportable === 1,
     createdAt,
+    keyId,
+    tags: fromJson<readonly string[]>(tags),
   };
 }
 

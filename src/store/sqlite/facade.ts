@@ -20,6 +20,7 @@ import { REQUEST_LOG } from '../plain/request-log.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
 import { TLS_REPORTS } from '../plain/tls-reports.ts';
+import { TRAFFIC } from '../plain/traffic.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
@@ -27,6 +28,7 @@ import type { Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
 import type { TlsReports } from '../tls-reports.ts';
+import type { Traffic } from '../traffic.ts';
 import type { Views } from '../views.ts';
 import type { Webhooks } from '../webhooks.ts';
 import type { Verbs } from './verbs.ts';
@@ -50,6 +52,7 @@ export interface WritingStores {
   readonly configuring: Configuring;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly traffic: Traffic;
   readonly erasures: Erasures;
   readonly issuing: Issuing;
   /** From now on, people who were erased are found by their pseudonyms (`lib/pseudonym.ts`). */
@@ -80,6 +83,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     configuring: forwarding<Configuring>(CONFIGURING.verbs, call),
     dmarc: forwarding<DmarcReports>(DMARC_REPORTS.verbs, call),
     tlsReports: forwarding<TlsReports>(TLS_REPORTS.verbs, call),
+    traffic: forwarding<Traffic>(TRAFFIC.verbs, call),
     erasures: forwarding<Erasures>(ERASURES.verbs, call),
     issuing: forwarding<Issuing>(ISSUING.verbs, call),
     // The verb's own type.

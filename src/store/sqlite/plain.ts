@@ -21,6 +21,7 @@ import { Query, type Value } from '../plain/sql.ts';
 import { suppressionsWith } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
 import { TLS_REPORTS } from '../plain/tls-reports.ts';
+import { TRAFFIC } from '../plain/traffic.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
@@ -28,6 +29,7 @@ import type { RequestLog } from '../request-log.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
 import type { TlsReports } from '../tls-reports.ts';
+import type { Traffic } from '../traffic.ts';
 import type { Webhooks } from '../webhooks.ts';
 import { asFlag, type Driver, type SqlValue } from './driver.ts';
 
@@ -45,6 +47,7 @@ export type PlainVerbs = Synchronous<
     RequestLog &
     DmarcReports &
     TlsReports &
+    Traffic &
     Erasures &
     Issuing
 >;
@@ -78,6 +81,7 @@ export function plainVerbs(db: Driver, pseudonyms: Pseudonymous): PlainVerbs {
     ...verbsOf(CONFIGURING),
     ...verbsOf(DMARC_REPORTS),
     ...verbsOf(TLS_REPORTS),
+    ...verbsOf(TRAFFIC),
     ...verbsOf(ISSUING),
   };
 }

@@ -1,6 +1,6 @@
 import type { DeliveryState } from '../../domain/delivery.ts';
 import type { OutcomeName } from '../../domain/outcome.ts';
-import { bounced } from '../columns.ts';
+import { bounced, fromJson } from '../columns.ts';
 import type { EraseRequest } from '../erasing.ts';
 import { erase } from '../plain/erasing.ts';
 import type { MailStep, MailWork, OpenMail } from '../plain/mail.ts';
@@ -84,11 +84,11 @@ export class MailTelling {
   #open(id: string): OpenMail | null {
     const row = this.#sql.message.get(id);
     if (row === undefined) return null;
-    const [seq, keyId, test, from, stream] = row;
+    const [seq, keyId, test, from, stream, tags] = row;
     const recipients = this.#sql.recipients
       .all(seq)
       .map(([index, address, state, outcome, relay]) => ({ index, address, state, outcome, relay }));
-    return { id, keyId, test: test === 1, from, stream, recipients };
+    return { id, keyId, test: test === 1, from, stream, tags: fromJson<string[]>(tags), recipients };
   }
 
   /** Our own Message-IDs contain the id of their message. */
@@ -122,8 +122,8 @@ function prepareMail(db: Driver) {
   return {
     message: db.prepare<
       [id: string],
-      [seq: number, keyId: string | null, test: number, from: string, stream: string | null]
-    >('SELECT seq, key_id, test, header_from, stream FROM messages WHERE id = ?'),
+      [seq: number, keyId: string | null, test: number, from: string, stream: string | null, tags: string]
+    >('SELECT seq, key_id, test, header_from, stream, tags FROM messages WHERE id = ?'),
     recipients: db.prepare<
       [seq: number],
       [

@@ -5,7 +5,9 @@ import type { CountedEvent, Period } from '../counting.ts';
 import type { Synchronous } from '../forwarding.ts';
 import { addMinutes, type CountRow, countsOf } from '../periods.ts';
 import { feedbackAbout, feedbackOf } from '../plain/feedback.ts';
+import { traffic } from '../plain/traffic.ts';
 import { unsubscribeLinkOf } from '../plain/unsubscribe-links.ts';
+import type { TrafficQuery } from '../traffic.ts';
 import {
   type CountRange,
   type FoundCount,
@@ -72,6 +74,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
     ...slices,
     countFound: countFoundView(db, inSnapshot, limits),
     counts: countsView(db, inSnapshot),
+    traffic: (query: TrafficQuery) => inSnapshot(() => run(traffic(query))),
     attempts: attemptsView(db, inSnapshot),
     remembered: (keyId: string, key: string, now: number): Remembered | null => {
       const [hash, id] = findIdempotency.get(keyId, key, now - IDEMPOTENCY_MS) ?? [];

@@ -48,6 +48,8 @@ export function claimContract(open: OpenSubject): void {
           relay: 'out',
           reversePath: 'sender@example.com',
           headerFrom: 'Sender <sender@example.com>',
+          keyId: record.keyId,
+          tags: record.tags,
           ret: 'HDRS',
           envid: 'e1',
           content: record.content,

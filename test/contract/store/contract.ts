@@ -40,6 +40,7 @@ import { tellingContract } from './telling.ts';
 import { templateContract } from './templates.ts';
 import { tlsReportContract } from './tls-reports.ts';
 import { togetherContract } from './together.ts';
+import { trafficContract } from './traffic.ts';
 import { unsubscribeLinkContract } from './unsubscribe-links.ts';
 import { waitingContract } from './waiting.ts';
 import { wayContract } from './ways.ts';
@@ -66,6 +67,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     requestLogContract(open);
     dmarcContract(open);
     tlsReportContract(open);
+    trafficContract(open);
     accountContract(open);
     accountSessionContract(open);
     keyringContract(open);

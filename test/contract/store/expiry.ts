@@ -67,6 +67,8 @@ export function expiryContract(open: OpenSubject): void {
         messageId: record.id,
         reversePath: 'sender@example.com',
         headerFrom: 'Sender <sender@example.com>',
+        keyId: record.keyId,
+        tags: record.tags,
         ret: 'FULL',
         envid: 'e1',
         content: record.content,

@@ -21,6 +21,7 @@ import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { Templates } from '../../../src/store/templates.ts';
 import type { TlsReports } from '../../../src/store/tls-reports.ts';
+import type { Traffic } from '../../../src/store/traffic.ts';
 import type { PurgePolicy } from '../../../src/store/upkeep.ts';
 import { type ListFilter, type ListQuery, UNFILTERED, type Views } from '../../../src/store/views.ts';
 import type { Webhooks } from '../../../src/store/webhooks.ts';
@@ -41,6 +42,7 @@ export interface Subject {
   readonly requests: RequestLog;
   readonly dmarc: DmarcReports;
   readonly tlsReports: TlsReports;
+  readonly traffic: Traffic;
   readonly erasures: Erasures;
   readonly issuing: Issuing;
   holdPseudonymKey(key: Uint8Array): Promise<void>;

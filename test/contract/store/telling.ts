@@ -33,7 +33,7 @@ export function tellingContract(open: OpenSubject): void {
     afterEach(() => subject.close());
 
     it('make what was delivered failed because it bounced, and count it', async () => {
-      const { id, address } = await teller.sent();
+      const { id, address } = await teller.sent({ tags: ['news'] });
       const result = await teller.tellOne(bounceOf(id), {}, at(HOUR));
       expect(result).toMatchObject({
         verdict: 'matched',
@@ -41,8 +41,8 @@ export function tellingContract(open: OpenSubject): void {
         messageId: id,
         address,
         relay: 'out',
-        bounce: 'hard',
         entry: { address, reason: 'hard_bounce' },
+        counted: { as: 'bounced', tags: ['news'], reply: { code: 550 } },
       });
       const detail = await subject.views.message(id);
       expect(detail?.message).toMatchObject({ status: 'failed', lastError: { recipient: address } });
@@ -140,7 +140,7 @@ export function tellingContract(open: OpenSubject): void {
       const { id, address } = await teller.sent(STREAM);
       const both = [told(id, 'complaint', { source: 'arf' }), told(id, 'unsubscribe', { source: 'mailto' })];
       const [complained, unsubscribed] = await teller.tell(both);
-      expect(complained?.entry?.reason).toBe('complaint');
+      expect(complained).toMatchObject({ entry: { reason: 'complaint' }, counted: { as: 'complained' } });
       expect(unsubscribed?.entry?.reason).toBe('unsubscribe');
       expect((await teller.tell(both)).map(({ changed }) => changed)).toEqual([false, false]);
       expect(await teller.ends(id)).toEqual(['delivered/accepted']);
@@ -333,6 +333,7 @@ export function tellingContract(open: OpenSubject): void {
           relay: null,
           bounce: null,
           entry: null,
+          counted: null,
         });
       });
     });

@@ -78,6 +78,9 @@ async function settleUnit(
   );
   world.events.emit({
     type: 'attempted',
+    keyId: null,
+    tags: [],
+    acceptedAt: 0,
     messageId: unit.messageId,
     relay: lane,
     host: null,

@@ -31,11 +31,16 @@ async function scrape(setup: Parameters<typeof startDashboard>[0] = {}): Promise
     requestId: null,
     source: 'api',
     recipients: 1,
+    deliveries: [],
+    tags: [],
     sizeBytes: 99,
     durationMs: 4,
   });
   events.emit({
     type: 'attempted',
+    keyId: null,
+    tags: [],
+    acceptedAt: 0,
     messageId: 'msg_1',
     relay: 'out',
     host: 'mx.example.net',
@@ -57,7 +62,7 @@ async function scrape(setup: Parameters<typeof startDashboard>[0] = {}): Promise
     messageId: 'msg_1',
     relay: 'out',
   } as const;
-  const about = { address: 'joe@example.com', entry: null };
+  const about = { address: 'joe@example.com', entry: null, counted: null };
   events.emit({ type: 'told', ...told, ...about, kind: 'bounce', bounce: 'hard' });
   events.emit({ type: 'told', ...told, ...about, kind: 'complaint', bounce: null });
   const recipients = [{ address: 'joe@example.com', reason: 'complaint' }] as const;
