@@ -7,6 +7,7 @@ import { certificateOperations } from './certificates.ts';
 import { configOperations } from './configuration.ts';
 import { configuringOperations } from './declared/configuring.ts';
 import type { LocalDeps } from './deps.ts';
+import { destinationOperations } from './destination.ts';
 import { dmarcOperations } from './dmarc.ts';
 import { createDoctor } from './doctor/last-look.ts';
 import { domainOperations } from './domains.ts';
@@ -44,6 +45,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...testMessageOperations(deps),
     ...configOperations(deps),
     ...queueOperations(deps),
+    ...destinationOperations(deps),
     ...routeOperations(deps),
     ...domainOperations(deps),
     ...accountOperations(deps),

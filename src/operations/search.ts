@@ -100,7 +100,7 @@ export const recipientWay = () =>
 /** The way of one recipient's copy, as it was decided, and what it waits for. */
 export type RecipientWay = Shown<typeof recipientWay>;
 
-const obstacle = () =>
+export const obstacle = () =>
   z.strictObject({
     /** A few words without an end, such as `out is paused`. */
     what: z.string(),

@@ -3,6 +3,7 @@ import { ALERT_CHANNEL_OPERATIONS } from './alert-channels.ts';
 import { ALERT_OPERATIONS } from './alerts.ts';
 import { CERTIFICATE_OPERATIONS } from './certificates.ts';
 import { CONFIGURING_OPERATIONS } from './configuring.ts';
+import { DESTINATION_OPERATIONS } from './destination.ts';
 import { DMARC_OPERATIONS } from './dmarc.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
 import { INBOX_OPERATIONS } from './inbox.ts';
@@ -34,6 +35,7 @@ export const OPERATIONS = {
   ...MESSAGE_OPERATIONS,
   ...PREFLIGHT_OPERATIONS,
   ...QUEUE_OPERATIONS,
+  ...DESTINATION_OPERATIONS,
   ...RELAY_OPERATIONS,
   ...RELAY_HOOK_OPERATIONS,
   ...TEST_MESSAGE_OPERATIONS,
