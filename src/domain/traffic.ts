@@ -114,14 +114,7 @@ export function successOf({
   return kept + failed === 0 ? null : kept / (kept + failed);
 }
 
-/** How many recipients something became of: what rows are sorted by. */
-export function volumeOf({
-  accepted,
-  delivered,
-  captured,
-  failed,
-  deferred,
-  complained,
-}: TrafficSums): number {
-  return Math.max(accepted, delivered + captured + failed) + deferred + complained;
+/** How many recipients something became of, and attempts that left them waiting: what rows are sorted by. */
+export function volumeOf({ delivered, captured, failed, deferred }: TrafficSums): number {
+  return delivered + captured + failed + deferred;
 }

@@ -21,7 +21,10 @@ import type { Event, Events } from './events.ts';
 
 /** Counts what becomes of mail in memory, and writes the sums every few seconds: no mail waits, and a crash loses seconds. */
 
-/** How often sums are written: a crash loses those of this time. */
+/** How often it is seen whether sums are to be written: at once if they are few, so that pages show them soon. */
+const LOOK_MS = 1_000;
+const FEW = 100;
+/** Many are written so often: a crash loses those of this time. */
 const WRITE_MS = 10_000;
 const MINUTE_MS = 60_000;
 const HOUR_MINUTES = 60;
@@ -69,6 +72,11 @@ class TrafficCounts {
     else if (event.type === 'expired') this.#noteExpired(event);
     else if (event.type === 'told') this.#noteTold(event);
   };
+
+  /** How many sums wait. */
+  get size(): number {
+    return this.#kinds.size + this.#replies.size;
+  }
 
   /** Takes what waits: the caller writes it, or takes it back. */
   take(): { readonly kinds: readonly TrafficCount[]; readonly replies: readonly ReplyCount[] } {
@@ -223,9 +231,13 @@ export function countTraffic({ events, traffic, relays, clock, log }: TrafficOpt
     }
   };
   const run = async () => {
+    let writtenAt = clock.mono();
     while (!stopping.signal.aborted) {
-      await clock.sleep(WRITE_MS, stopping.signal);
-      await write();
+      await clock.sleep(LOOK_MS, stopping.signal);
+      const isDue = counts.size <= FEW || clock.mono() - writtenAt >= WRITE_MS;
+      if (!isDue && !stopping.signal.aborted) continue;
+      writtenAt = clock.mono();
+      if (counts.size > 0) await write();
     }
   };
   const running = run();

@@ -137,6 +137,27 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     expect((await client.end(id)).attempts).toBe(2);
   });
 
+  test('why mail to a domain is late stands on one page, with what becomes of all of it', async () => {
+    sink.script = { RCPT: () => '451 4.7.1 Greylisted, come back later' };
+    const id = await client.send({ ...LETTER, to: ['c@late.example'], tags: ['news'] });
+    const page = await dashboard.signedIn(`/messages/${id}`);
+    await page.getByRole('link', { name: 'Why mail to late.example is late' }).click();
+    const waiting = page.locator('section', { hasText: 'Waiting for late.example' });
+    await waiting.getByText('1 waiting').waitFor();
+    await waiting.getByText('451 4.7.1 Greylisted, come back later').waitFor();
+    await waiting.getByText(/in 59 min|in 1 h/).waitFor();
+    await page.getByRole('row', { name: /^out/ }).getByRole('link').click();
+    await page.waitForURL(/relay=out/);
+    await page.getByText('1 deferred').waitFor();
+    await page.getByRole('button', { name: 'Remove Recipient domain' }).click();
+    await page.getByRole('button', { name: 'Tag', exact: true }).click();
+    await page.getByRole('row', { name: /news/ }).waitFor();
+    await page.getByRole('textbox', { name: 'Recipient domain' }).fill('someone@quiet.example');
+    await page.keyboard.press('Enter');
+    await page.getByText('Nothing waits for it').waitFor();
+    sink.script = {};
+  });
+
   test('what was begun as another message and left as it is closes without a question', async () => {
     await dashboard.installation.run('queue', 'pause', 'out');
     const page = await dashboard.signedIn(`/messages/${await client.send(LETTER)}`);

@@ -12,6 +12,7 @@ export const JUMPS = {
   o: { to: '/', label: 'Overview' },
   m: { to: '/messages', label: 'Messages' },
   q: { to: '/queue', label: 'Queue' },
+  c: { to: '/explore', label: 'Explore' },
   i: { to: '/inbox', label: 'Inbox' },
   r: { to: '/relays', label: 'Relays' },
   t: { to: '/routes', label: 'Routes' },

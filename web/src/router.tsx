@@ -55,6 +55,18 @@ const inboxMessageRoute = createRoute({ getParentRoute: () => inboxRoute, path: 
 /** The search of the list of relays, and of a relay. */
 const relays = { add: text, tab: oneOf('overview', 'edit', 'history') };
 const range = oneOf('hour', 'day', 'week', 'month');
+const dimension = oneOf('relay', 'domain', 'provider', 'tag', 'key');
+/** Over what time, by what, and to what the counts of mail are narrowed; `without`: to mail that has none of it. */
+const explore = {
+  range: oneOf('day', 'week', 'month', 'quarter'),
+  rows: dimension,
+  relay: text,
+  domain: text,
+  provider: text,
+  tag: text,
+  key: text,
+  without: dimension,
+};
 const level = oneOf('debug', 'info', 'warn', 'error');
 const systemTab = oneOf('health', 'storage', 'backup', 'log', 'doctor', 'about');
 const routesTab = oneOf('rules', 'explain', 'versions');
@@ -109,6 +121,7 @@ const pages = [
     { q: text, reason, id: text },
     async () => (await import('./pages/suppressions/page.tsx')).SuppressionsPage,
   ),
+  page('/explore', explore, async () => (await import('./pages/explore/page.tsx')).ExplorePage),
   page(
     '/reputation',
     { by, days, name: text, untagged: flag },

@@ -308,7 +308,7 @@ const RAISED = plainly(
   COUNT_COLUMNS.map((name) => `${name} = traffic.${name} + excluded.${name}`).join(', '),
 );
 const ADDED = plainly(COUNT_COLUMNS.map((name) => `sum(${name}) AS ${name}`).join(', '));
-const VOLUME = sql`sum(accepted + delivered + captured + failed + deferred + complained)`;
+const VOLUME = sql`sum(delivered + captured + failed + deferred)`;
 
 /** Names of ours. */
 function plainly(names: string): Sql {

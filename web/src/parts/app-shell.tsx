@@ -4,6 +4,7 @@ import {
   Activity,
   Ban,
   BellRing,
+  ChartColumn,
   ChevronsUpDown,
   CircleHelp,
   Clock,
@@ -59,7 +60,7 @@ type Place = readonly [key: keyof typeof JUMPS, icon: LucideIcon];
 /** The pages of the sidebar, by the keys that lead to them. */
 const GROUPS: readonly (readonly [label: string | null, ...places: Place[]])[] = [
   [null, ['o', LayoutDashboard]],
-  ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox]],
+  ['Mail', ['m', Mails], ['q', ListOrdered], ['i', Inbox], ['c', ChartColumn]],
   ['Delivery', ['r', Send], ['t', Route], ['d', Globe], ['l', Ban], ['p', Gauge], ['v', MailCheck]],
   ['Applications', ['f', LayoutTemplate], ['w', Webhook], ['e', FileClock]],
   [

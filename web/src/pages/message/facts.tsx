@@ -140,13 +140,16 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       header: 'Last reply',
       width: 'minmax(0, 2fr)',
       card: 'plain',
-      cell: ({ bounce, lastCode, lastEnhancedCode, lastReply }) =>
+      cell: ({ address, bounce, lastCode, lastEnhancedCode, lastReply, nextAttemptAt }) =>
         bounce === null ? (
-          <Said
-            text={replyText(lastCode, lastEnhancedCode, lastReply)}
-            lines="several"
-            className="line-clamp-3 text-sm text-soft"
-          />
+          <>
+            <Said
+              text={replyText(lastCode, lastEnhancedCode, lastReply)}
+              lines="several"
+              className="line-clamp-3 text-sm text-soft"
+            />
+            {nextAttemptAt !== null && lastReply !== null && <WhyLate address={address} />}
+          </>
         ) : (
           <BounceText bounce={bounce} />
         ),
@@ -163,6 +166,16 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
       ),
     },
   ];
+}
+
+/** Leads to what is known of all mail to the same domain. */
+function WhyLate({ address }: { readonly address: string }) {
+  const domain = address.slice(address.lastIndexOf('@') + 1).toLowerCase();
+  return (
+    <Link to="/explore" search={{ domain }} className="link text-sm break-all">
+      Why mail to {domain} is late
+    </Link>
+  );
 }
 
 /** What is known of a recipient besides its delivery. */

@@ -1,4 +1,4 @@
-import { linkOptions, useNavigate } from '@tanstack/react-router';
+import { Link, linkOptions, useNavigate } from '@tanstack/react-router';
 import { Download, MailQuestion, Mails, PenLine } from 'lucide-react';
 import { useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
@@ -67,6 +67,7 @@ export function MessagesPage() {
         <QueryField value={q} begun={begun} known={known} onSearch={onSearch} />
       </Toolbar>
       <QueryChips query={q} onSearch={onSearch} />
+      <WhyLate query={q} />
       <Notes list={list} />
       <FreshPill list={list} />
       <Card flush>
@@ -157,6 +158,22 @@ function LookFurther({ list: { rows, more } }: { readonly list: MessageList }) {
       </span>
       <Button small label="Look further back" busy={more.loading} onClick={more.load} />
     </div>
+  );
+}
+
+/** A recipient, or all of a domain, that a search asks for. */
+const TO_DOMAIN = /(?:^|\s)to:[^\s"*@]*@([a-z\d.-]+)(?=\s|$)/i;
+
+/** Leads from a search for mail to a domain to what is known of all of it. */
+function WhyLate({ query }: { readonly query: string }) {
+  const domain = TO_DOMAIN.exec(query)?.[1]?.toLowerCase();
+  if (domain === undefined) return null;
+  return (
+    <p className="mb-3 text-sm">
+      <Link to="/explore" search={{ domain }} className="link">
+        What becomes of mail to {domain}, and why it is late
+      </Link>
+    </p>
   );
 }
 

@@ -1,6 +1,7 @@
 import { Link } from '@tanstack/react-router';
 import {
   Ban,
+  ChartColumn,
   Droplets,
   EllipsisVertical,
   type LucideIcon,
@@ -212,6 +213,12 @@ function LaneMenu({ lane: { lane, relay, state }, onAct }: Props & { readonly la
       ))}
       <MenuLine />
       <MenuLink icon={PlugZap} label="Test its relay" to="/relays/$name" params={{ name: relay }} />
+      <MenuLink
+        icon={ChartColumn}
+        label="Explore its mail"
+        to="/explore"
+        search={{ relay, domain: lane === relay ? undefined : lane.slice(relay.length + 1) }}
+      />
       <MenuLink icon={Search} label="Find its messages" to="/messages" search={{ q: `relay:${relay}` }} />
     </>
   );

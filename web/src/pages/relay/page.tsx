@@ -1,5 +1,7 @@
 import { useParams } from '@tanstack/react-router';
+import { ChartColumn } from 'lucide-react';
 import { StatusBadge } from '../../parts/badge.tsx';
+import { ButtonLink } from '../../parts/button.tsx';
 import { Page } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
@@ -28,7 +30,20 @@ export function RelayPage() {
       }
       back={{ to: '/relays', label: 'Relays' }}
       note={data && typeTitle(data.type)}
-      actions={data && <RelayMenu relay={data} />}
+      actions={
+        data && (
+          <>
+            <ButtonLink
+              small
+              icon={ChartColumn}
+              label="Explore its mail"
+              to="/explore"
+              search={{ relay: name, rows: 'domain' }}
+            />
+            <RelayMenu relay={data} />
+          </>
+        )
+      }
     >
       <Fetched query={relay} lines={8}>
         {(detail) => (

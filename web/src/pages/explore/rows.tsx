@@ -1,0 +1,138 @@
+import { linkOptions } from '@tanstack/react-router';
+import { useMemo } from 'react';
+import type { ResultOf } from '../../../../src/operations/table.ts';
+import { useAddress } from '../../address.ts';
+import { formatCount, formatRate } from '../../format.ts';
+import { classNames, FILLS } from '../../parts/class-names.ts';
+import { type Column, column, countColumn, DataTable } from '../../parts/data-table.tsx';
+import { Card } from '../../parts/page.tsx';
+import { EmptyState } from '../../parts/states.tsx';
+import { Segments } from '../../parts/toolbar.tsx';
+import { Said } from '../../parts/values.tsx';
+import {
+  DIMENSIONS,
+  type Dimension,
+  formatWithin,
+  narrowedTo,
+  rangeIn,
+  type TrafficRow,
+  type TrafficSummary,
+} from './narrowing.ts';
+
+/** Mail by one of its dimensions: a row leads to the page narrowed to it. */
+export function Rows({ view, by }: { readonly view: ResultOf<'traffic'>; readonly by: Dimension }) {
+  const [address, put] = useAddress();
+  const { rows, others, moreNames } = view;
+  const most = Math.max(1, ...rows.map(endsOf));
+  const columns = useMemo(() => columnsBy(by, most), [by, most]);
+  const range = rangeIn(address).value;
+  return (
+    <Card flush title={`By ${labelOf(by)}`} note="Recipients. Choose a row to see its mail alone.">
+      <div className="overflow-x-auto border-b border-line px-4 py-2 [scrollbar-width:none]">
+        <Segments
+          label="By"
+          choices={DIMENSIONS}
+          value={by}
+          onChange={(next) => put({ rows: next === 'relay' ? undefined : next })}
+        />
+      </div>
+      <DataTable
+        label={`Mail by ${labelOf(by)}`}
+        columns={columns}
+        rows={rows}
+        rowId={({ name }) => name}
+        rowLink={({ name }) => {
+          const { by: next, ...narrowed } = narrowedTo(address, by, name);
+          return linkOptions({
+            to: '/explore',
+            search: { ...narrowed, range: range === 'day' ? undefined : range, rows: next },
+          });
+        }}
+        empty={<EmptyState title="No mail in this time">Nothing of it was counted.</EmptyState>}
+      />
+      {(moreNames > 0 || others !== null) && (
+        <p className="border-t border-line px-4 py-2.5 text-sm text-soft">
+          {moreNames > 0 && `and ${formatCount(moreNames)} more, with less mail. `}
+          {others !== null &&
+            `${formatCount(endsOf(others) + others.deferred)} more recipients were too many different ones to be told apart.`}
+        </p>
+      )}
+    </Card>
+  );
+}
+
+/** Within a sentence. */
+function labelOf(by: Dimension): string {
+  return by === 'key' ? 'API key' : (DIMENSIONS.find(({ value }) => value === by)?.label ?? by).toLowerCase();
+}
+
+function endsOf({ delivered, captured, failed }: TrafficSummary): number {
+  return delivered + captured + failed;
+}
+
+function columnsBy(by: Dimension, most: number): readonly Column<TrafficRow>[] {
+  const none = DIMENSIONS.find(({ value }) => value === by)?.none ?? '–';
+  const nameOf = ({ name, label }: TrafficRow) => label ?? name;
+  return [
+    {
+      header: DIMENSIONS.find(({ value }) => value === by)?.label ?? by,
+      width: 'minmax(0, 1.5fr)',
+      sort: nameOf,
+      cell: (row) => <Said text={nameOf(row)} none={none} className="min-w-0 font-medium" />,
+    },
+    {
+      header: 'Ended',
+      width: 'minmax(0, 1.3fr)',
+      card: 'plain',
+      sort: endsOf,
+      cell: (row) => <Ends row={row} most={most} />,
+    },
+    column(
+      { header: 'Success', width: '5.5rem', align: 'end', sorts: true },
+      ({ success }) => success,
+      (success: number) => formatRate(success),
+    ),
+    column(
+      { header: 'Half within', width: '6rem', align: 'end', sorts: true },
+      ({ p50Ms }) => p50Ms,
+      formatWithin,
+    ),
+    column(
+      { header: '95 % within', width: '6.5rem', align: 'end', sorts: true },
+      ({ p95Ms }) => p95Ms,
+      formatWithin,
+    ),
+    countColumn({ header: 'Deferred', width: '5.5rem', sorts: true }, ({ deferred }) => deferred),
+    countColumn({ header: 'Bounced', width: '5.5rem', sorts: true }, ({ bounced }) => bounced),
+    countColumn({ header: 'Called spam', width: '6.5rem', sorts: true }, ({ complained }) => complained),
+  ];
+}
+
+const PARTS = ['delivered', 'captured', 'failed'] as const;
+
+/** What became of them, as a bar: as long as there are many, beside the row with the most. */
+function Ends({ row, most }: { readonly row: TrafficRow; readonly most: number }) {
+  const all = endsOf(row);
+  return (
+    <span className="flex min-w-0 items-center gap-2">
+      <span aria-hidden className="flex h-2 min-w-12 flex-1 gap-px overflow-hidden rounded-xs bg-sunken">
+        {PARTS.map(
+          (part) =>
+            row[part] > 0 && (
+              <span
+                key={part}
+                className={classNames('h-full', FILLS[part])}
+                style={{ width: `max(2px, ${(row[part] / most) * 100}%)` }}
+              />
+            ),
+        )}
+      </span>
+      <span
+        className="w-14 shrink-0 text-right"
+        title={PARTS.map((part) => `${part} ${row[part]}`).join(', ')}
+      >
+        {formatCount(all)}
+      </span>
+    </span>
+  );
+}
