@@ -53,7 +53,6 @@ export function pagesOf(things: Things): readonly LookedAt[] {
     { name: 'queue', path: '/queue', heading: 'Queue' },
     { name: 'explore', path: '/explore', heading: 'Explore' },
     { name: 'explore-domain', path: '/explore?domain=example.net&rows=tag', heading: 'Explore' },
-    { name: 'explore-nothing', path: '/explore?tag=nothing', heading: 'Explore' },
     { name: 'inbox', path: '/inbox', heading: 'Inbox' },
     { name: 'inbox-message', path: `/inbox/${captured}`, heading: 'Inbox' },
     { name: 'inbox-checks', path: `/inbox/${faulty}?view=checks`, heading: 'Inbox' },

@@ -11,7 +11,9 @@ import {
   formatRelative,
   formatShort,
   formatStep,
+  formatWithin,
   plural,
+  timeQuery,
 } from './format.ts';
 
 test.each([
@@ -133,4 +135,13 @@ test.each([
   [1, '100 %'],
 ])('%j is written %j', (rate, text) => {
   expect(formatRate(rate)).toBe(text);
+});
+
+test('the time within which mail was delivered is not told more closely than it is known', () => {
+  expect([50, 100, 250, 61_000].map(formatWithin)).toEqual(['< 0.1 s', '< 0.1 s', '250 ms', '1 min 1 s']);
+});
+
+test('the messages of a time are asked for as the search reads it', () => {
+  const from = Date.UTC(2026, 10, 20, 12);
+  expect(timeQuery(from, from + 90_500)).toBe('after:2026-11-20T12:00:00Z before:2026-11-20T12:01:30.500Z');
 });

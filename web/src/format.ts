@@ -21,6 +21,14 @@ export function formatDuration(ms: number): string {
   return two(seconds, 86_400, 'd', 3600, 'h');
 }
 
+/** What is counted in buckets tells times that are shorter not apart. */
+const SHORTEST_MS = 100;
+
+/** The time within which a share of mail was delivered: `< 0.1 s`, `2.4 s`. */
+export function formatWithin(ms: number): string {
+  return ms <= SHORTEST_MS ? '< 0.1 s' : formatDuration(ms);
+}
+
 function two(seconds: number, large: number, largeUnit: string, small: number, smallUnit: string): string {
   const whole = Math.floor(seconds / large);
   const rest = Math.floor((seconds % large) / small);
@@ -79,6 +87,12 @@ export function formatClock(time: number, zone = 'UTC'): string {
 export function formatStep(time: number, stepSeconds: number, zone = 'UTC'): string {
   const moment = formatMoment(time, zone);
   return stepSeconds >= 86_400 ? moment.slice(0, 10) : moment.replace(/:\d\d /, ' ');
+}
+
+/** What the list of messages is asked for to find those that were accepted within a time (ms). */
+export function timeQuery(from: number, until: number): string {
+  const written = (time: number) => new Date(time).toISOString().replace('.000Z', 'Z');
+  return `after:${written(from)} before:${written(until)}`;
 }
 
 /** Making one takes long; a page needs one or two. */

@@ -3,6 +3,7 @@ import { useEffect, useRef } from 'react';
 import uPlot from 'uplot';
 import { formatCount, formatShort, formatStep } from '../format.ts';
 import { tokenColor, useIsDark } from '../theme.ts';
+import { classNames } from './class-names.ts';
 
 /** Bars of a chart, which stand on those of the series after it. */
 export interface ChartSeries {
@@ -20,12 +21,14 @@ export interface ChartProps {
   readonly stepSeconds: number;
   readonly series: readonly ChartSeries[];
   readonly height?: number;
+  /** Opens what is behind a step: its start and its end, in milliseconds. */
+  readonly onPick?: ((from: number, until: number) => void) | undefined;
   /** The time zone in which times are written. */
   readonly zone: string;
 }
 
 /** The drawing of a chart. Only `time-series-chart.tsx` uses it, lazily. */
-export default function ChartCanvas({ from, stepSeconds, series, zone, height = 200 }: ChartProps) {
+export default function ChartCanvas({ from, stepSeconds, series, zone, onPick, height = 200 }: ChartProps) {
   const holder = useRef<HTMLDivElement>(null);
   const tip = useRef<HTMLDivElement>(null);
   const plot = useRef<uPlot | null>(null);
@@ -34,8 +37,8 @@ export default function ChartCanvas({ from, stepSeconds, series, zone, height = 
   const times = Array.from({ length }, (_, step) => from / 1000 + step * stepSeconds);
   const stacked = stack(series, length);
   const data: uPlot.AlignedData = [times, ...stacked];
-  const latest = useRef({ series, times, stepSeconds, zone });
-  latest.current = { series, times, stepSeconds, zone };
+  const latest = useRef({ series, times, stepSeconds, zone, onPick });
+  latest.current = { series, times, stepSeconds, zone, onPick };
   const shape = `${series.map(({ label, color }) => `${label}:${color}`).join(',')}/${isDark}/${stepSeconds}/${height}/${zone}`;
 
   // Drawn anew when what it looks like changes; new figures are only set.
@@ -47,6 +50,7 @@ export default function ChartCanvas({ from, stepSeconds, series, zone, height = 
     options.hooks = { setCursor: [(drawn) => showTip(drawn, tip.current, latest.current)] };
     const drawn = new uPlot(options, data, element);
     plot.current = drawn;
+    drawn.over.addEventListener('click', () => pick(drawn, latest.current));
     const observer = new ResizeObserver(() => drawn.setSize({ width: element.clientWidth, height }));
     observer.observe(element);
     return () => {
@@ -62,7 +66,10 @@ export default function ChartCanvas({ from, stepSeconds, series, zone, height = 
 
   return (
     <div className="relative">
-      <div ref={holder} className="w-full overflow-hidden" />
+      <div
+        ref={holder}
+        className={classNames('w-full overflow-hidden', onPick && '[&_.u-over]:cursor-pointer')}
+      />
       <div
         ref={tip}
         hidden
@@ -147,6 +154,19 @@ function optionsOf({
   };
 }
 
+type Steps = Pick<ChartProps, 'stepSeconds'> & { readonly times: readonly number[] };
+
+/** The step under the pointer; -1: there is none. */
+function stepAt(drawn: uPlot, { times, stepSeconds }: Steps): number {
+  const left = drawn.cursor.left ?? -1;
+  return left < 0 ? -1 : Math.floor((drawn.posToVal(left, 'x') - (times[0] ?? 0)) / stepSeconds);
+}
+
+function pick(drawn: uPlot, { times, stepSeconds, onPick }: Steps & Pick<ChartProps, 'onPick'>): void {
+  const at = times[stepAt(drawn, { times, stepSeconds })];
+  if (at !== undefined) onPick?.(at * 1000, (at + stepSeconds) * 1000);
+}
+
 /** Shows the figures of the step under the pointer. */
 function showTip(
   drawn: uPlot,
@@ -160,7 +180,7 @@ function showTip(
 ): void {
   if (!tip) return;
   const left = drawn.cursor.left ?? -1;
-  const step = left < 0 ? -1 : Math.floor((drawn.posToVal(left, 'x') - (times[0] ?? 0)) / stepSeconds);
+  const step = stepAt(drawn, { times, stepSeconds });
   const at = times[step];
   tip.hidden = at === undefined;
   if (at === undefined) return;

@@ -14,7 +14,7 @@ const DAY_SECONDS = 86_400;
 /** Counts over time, with a legend that sums them up, and a table for those who do not see it. */
 export function TimeSeriesChart(props: Omit<ChartProps, 'zone'>) {
   const chosen = useZone();
-  const { label, series, from, stepSeconds, height = 200 } = props;
+  const { label, series, from, stepSeconds, onPick, height = 200 } = props;
   const zone = stepSeconds >= DAY_SECONDS ? 'UTC' : chosen;
   const length = Math.max(0, ...series.map(({ values }) => values.length));
   const isEmpty = series.every(({ values }) => values.every((value) => value === 0));
@@ -57,7 +57,15 @@ export function TimeSeriesChart(props: Omit<ChartProps, 'zone'>) {
               const at = from + step * stepSeconds * 1000;
               return (
                 <tr key={at}>
-                  <th scope="row">{formatStep(at, stepSeconds, zone)}</th>
+                  <th scope="row">
+                    {onPick === undefined ? (
+                      formatStep(at, stepSeconds, zone)
+                    ) : (
+                      <button type="button" tabIndex={-1} onClick={() => onPick(at, at + stepSeconds * 1000)}>
+                        {formatStep(at, stepSeconds, zone)}
+                      </button>
+                    )}
+                  </th>
                   {series.map(({ label: name, values }) => (
                     <td key={name}>{values[step] ?? 0}</td>
                   ))}

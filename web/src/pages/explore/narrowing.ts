@@ -1,6 +1,5 @@
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import type { Address } from '../../address.ts';
-import { formatDuration } from '../../format.ts';
 
 /** What the page is narrowed to, as its address says it. */
 
@@ -53,24 +52,16 @@ export function narrowedTo(address: Narrowed, by: Dimension, name: string) {
   return { ...now, by: next?.value };
 }
 
-/** What the list of messages is asked for to find the same mail; it knows nothing of mailbox providers. */
-export function queryFor(where: Partial<Record<Dimension, string>>, { after }: Range): string {
+/** What the list of messages is asked for to find the same mail, of a time; it knows nothing of mailbox providers. */
+export function queryFor(where: Partial<Record<Dimension, string>>, time: string): string {
   const { relay, domain, tag, key } = where;
   return [
     relay && `relay:${relay}`,
     domain && `to:@${domain}`,
     tag && `tag:${/^[\w.-]+$/.test(tag) ? tag : JSON.stringify(tag)}`,
     key && `key:${key}`,
-    `after:${after}`,
+    time,
   ]
     .filter(Boolean)
     .join(' ');
-}
-
-/** Shorter times are not told apart: they are in the first bucket. */
-const SHORTEST_MS = 100;
-
-/** Within what time a share of mail was delivered. */
-export function formatWithin(ms: number): string {
-  return ms <= SHORTEST_MS ? '< 0.1 s' : formatDuration(ms);
 }

@@ -1,9 +1,9 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { ChartColumn, Search } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
-import { formatCount, formatRate, plural } from '../../format.ts';
+import { formatCount, formatRate, formatWithin, plural, timeQuery } from '../../format.ts';
 import { Button } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
@@ -13,16 +13,7 @@ import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
 import { Chip, Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
-import {
-  DIMENSIONS,
-  type Dimension,
-  formatWithin,
-  queryFor,
-  RANGES,
-  type Range,
-  rangeIn,
-  whereIn,
-} from './narrowing.ts';
+import { DIMENSIONS, type Dimension, queryFor, RANGES, type Range, rangeIn, whereIn } from './narrowing.ts';
 import { Replies } from './replies.tsx';
 import { Rows } from './rows.tsx';
 import { WaitingFor } from './waiting-for.tsx';
@@ -122,7 +113,11 @@ function Narrowed({ where, range }: { readonly where: Where; readonly range: Ran
           </Chip>
         );
       })}
-      <Link to="/messages" search={{ q: queryFor(where, range) }} className="link ml-auto text-sm">
+      <Link
+        to="/messages"
+        search={{ q: queryFor(where, `after:${range.after}`) }}
+        className="link ml-auto text-sm"
+      >
         {where.provider === undefined && address.without === undefined
           ? 'Its messages'
           : 'Messages like these'}
@@ -149,6 +144,9 @@ function Found({
   readonly where: Where;
 }) {
   const { total, steps, from, stepSeconds, replies } = view;
+  const navigate = useNavigate();
+  const pick = (start: number, until: number) =>
+    void navigate({ to: '/messages', search: { q: queryFor(where, timeQuery(start, until)) } });
   const { accepted, delivered, captured, failed, deferred, complained } = total;
   if (accepted + delivered + captured + failed + deferred + complained === 0)
     return (
@@ -170,6 +168,7 @@ function Found({
             from={Date.parse(from)}
             stepSeconds={stepSeconds}
             height={190}
+            onPick={pick}
             series={SERIES.map(({ measure, label }) => ({
               label,
               color: measure,
@@ -182,6 +181,7 @@ function Found({
               from={Date.parse(from)}
               stepSeconds={stepSeconds}
               height={100}
+              onPick={pick}
               series={[
                 { label: 'Attempts deferred', color: 'retrying', values: steps.map((step) => step.deferred) },
               ]}

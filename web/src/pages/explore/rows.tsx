@@ -2,7 +2,7 @@ import { linkOptions } from '@tanstack/react-router';
 import { useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
-import { formatCount, formatRate } from '../../format.ts';
+import { formatCount, formatRate, formatWithin } from '../../format.ts';
 import { classNames, FILLS } from '../../parts/class-names.ts';
 import { type Column, column, countColumn, DataTable } from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
@@ -12,7 +12,6 @@ import { Said } from '../../parts/values.tsx';
 import {
   DIMENSIONS,
   type Dimension,
-  formatWithin,
   narrowedTo,
   rangeIn,
   type TrafficRow,

@@ -1,8 +1,8 @@
-import { Link } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
-import { formatChange, formatCount } from '../../format.ts';
+import { formatChange, formatCount, formatRate, formatWithin, timeQuery } from '../../format.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
@@ -23,6 +23,14 @@ const RANGES = [
   { value: 'week', label: '7 d', step: 'hour', count: 168, words: 'the last 7 days, by hour' },
   { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day of UTC' },
 ] as const;
+
+/** Over the same time; hours are not counted apart for as long as a week. */
+const TRAFFIC = {
+  hour: { step: 'minute', count: 60 },
+  day: { step: 'hour', count: 24 },
+  week: { step: 'day', count: 7 },
+  month: { step: 'day', count: 30 },
+} as const;
 
 /** What a chart is over. */
 type Range = (typeof RANGES)[number];
@@ -197,18 +205,23 @@ function OutcomesChart({
   const { from, stepSeconds, counts } = series;
   const range = rangeOf(series);
   const isFormer = range !== chosen;
+  const navigate = useNavigate();
+  const pick = (start: number, until: number) =>
+    void navigate({ to: '/messages', search: { q: timeQuery(start, until) } });
   return (
     <Card
       title="Outcomes"
       note={`Messages over ${range.words}.`}
       actions={<Segments label="Range" choices={RANGES} value={chosen.value} onChange={onChange} />}
     >
+      <HowWell range={range.value} />
       <div aria-busy={isFormer} className={classNames('space-y-4', isFormer && 'opacity-60')}>
         <TimeSeriesChart
           label={`${COUNTED}, over ${range.words}`}
           from={Date.parse(from)}
           stepSeconds={stepSeconds}
           height={230}
+          onPick={pick}
           series={FATES.map(({ event, label }) => ({ label, color: event, values: counts[event] ?? [] }))}
         />
         {counts.retried?.some((count) => count > 0) && (
@@ -217,10 +230,41 @@ function OutcomesChart({
             from={Date.parse(from)}
             stepSeconds={stepSeconds}
             height={110}
+            onPick={pick}
             series={[{ label: 'Attempts deferred', color: 'retrying', values: counts.retried }]}
           />
         )}
       </div>
     </Card>
+  );
+}
+
+/** How much of the mail of a time was delivered, and how soon. */
+function HowWell({ range }: { readonly range: Range['value'] }) {
+  const { data } = useCall('traffic', TRAFFIC[range], { everyMs: EVERY_MS, keep: true });
+  const { success = null, p50Ms = null, p95Ms = null } = data?.total ?? {};
+  const figures = [
+    ['Success', success === null ? '–' : formatRate(success), 'of the recipients whose mail has an end'],
+    ['Half delivered within', p50Ms === null ? '–' : formatWithin(p50Ms), 'of being accepted'],
+    ['95 % within', p95Ms === null ? '–' : formatWithin(p95Ms), 'of being accepted'],
+  ] as const;
+  return (
+    <div className="mb-4 flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1 border-b border-line pb-3">
+      <dl className="flex flex-wrap gap-x-6 gap-y-1">
+        {figures.map(([name, figure, title]) => (
+          <div key={name} title={title} className="flex items-baseline gap-1.5">
+            <dt className="text-sm text-soft">{name}</dt>
+            <dd className="font-semibold">{figure}</dd>
+          </div>
+        ))}
+      </dl>
+      <Link
+        to="/explore"
+        search={{ range: range === 'hour' || range === 'day' ? undefined : range }}
+        className="link text-sm"
+      >
+        Explore
+      </Link>
+    </div>
   );
 }
