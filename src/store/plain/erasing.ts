@@ -188,6 +188,7 @@ function* eraseMessages(walk: Walk, slice: Sql, ofDeliveries: Sql): MailWork<Omi
     WHERE ${MESSAGE_KEY} ${among(refs)} ${onPostgres(sql`ORDER BY id FOR UPDATE`)}`;
   const open: OpenMessage[] = [];
   const segments = new Set<number>();
+  const erased: string[] = [];
   let changed = 0;
   for (const { ref, id, kept, ...row } of found) {
     const recipients =
@@ -207,6 +208,7 @@ function* eraseMessages(walk: Walk, slice: Sql, ofDeliveries: Sql): MailWork<Omi
       const segment = (yield { mail: 'forget', id }) as number | null;
       if (segment !== null) segments.add(segment);
       yield* eraseMessage({ ref, id, row, left, isAuthor, places: own.map(({ place }) => place) }, person);
+      erased.push(id);
     } else if (Object.keys(left).length > 0) {
       // Mail between others: what names her in its record is rewritten, and it stays as it was otherwise.
       yield* update('messages', left, sql`id = ${id}`);
@@ -214,6 +216,8 @@ function* eraseMessages(walk: Walk, slice: Sql, ofDeliveries: Sql): MailWork<Omi
     yield { mail: 'reindex', id };
     changed++;
   }
+  // What was replied may name the person without the address; all of these tables' rows are looked at once a slice.
+  if (erased.length > 0) yield* run`DELETE FROM traffic_replies WHERE message ${among(erased)}`;
   return { changed, open, segments: [...segments] };
 }
 

@@ -36,6 +36,7 @@ export function claimContract(open: OpenSubject): void {
         test: true,
         reportable: true,
         tls: 'required',
+        tags: ['news', 'orders'],
         deliveries,
       });
       await subject.store.accept([record], at());

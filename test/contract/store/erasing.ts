@@ -4,6 +4,7 @@ import type { Outcome } from '../../../src/domain/outcome.ts';
 import { parseQuery } from '../../../src/domain/query.ts';
 import { suppressionKeys } from '../../../src/domain/suppressed-address.ts';
 import type { Suppression } from '../../../src/domain/suppression.ts';
+import { tagsText } from '../../../src/domain/traffic.ts';
 import { Pseudonyms } from '../../../src/lib/pseudonym.ts';
 import {
   BEGINNING,
@@ -12,6 +13,7 @@ import {
   MAX_UNFINISHED,
 } from '../../../src/store/erasing.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
+import { COUNTED_MINUTE, replyCount, trafficCount } from '../../support/traffic.ts';
 import {
   at,
   attempt,
@@ -116,6 +118,25 @@ export function erasingContract(open: OpenSubject): void {
         before: null,
         after: null,
       }) as const;
+    /** Counts replies to these messages, and mail with her address in a tag. */
+    const countedOf = async ({ hers, his }: { readonly hers: string; readonly his: string }) => {
+      const [group, example] = ['550 5.1.1 Ann is unknown', '550 5.1.1 Ann is unknown'];
+      await subject.traffic.addReplies([replyCount({ group, example, messageId: hers })], 9);
+      await subject.traffic.addReplies([replyCount({ messageId: his })], 9);
+      await subject.traffic.addTraffic(
+        [trafficCount({ tags: tagsText([`user:${ANN}`]) }), trafficCount()],
+        9,
+      );
+    };
+    const counted = () =>
+      subject.views.traffic({
+        period: 'day',
+        from: Math.floor(COUNTED_MINUTE / 1440),
+        count: 1,
+        where: {},
+        by: 'tag',
+        limit: 9,
+      });
     const journal = async () => {
       const every = { actor: null, action: null, subject: null, limit: 9, before: null };
       return (await subject.journal.entries(every)).entries;
@@ -131,7 +152,10 @@ export function erasingContract(open: OpenSubject): void {
       const his = await accept(['joann@example.org', BOB]);
       await deliver(REJECTED);
       const before = await read(subject.views, his);
+      await countedOf({ hers, his });
       expect(changesOf(await eraseAll())).toBeGreaterThanOrEqual(2);
+      expect((await counted()).replies.map(({ messageId }) => messageId)).toEqual([his]);
+      expect((await counted()).rows.map(({ name }) => name)).toEqual(['news']);
       for (const id of [hers, both]) {
         const detail = await read(subject.views, id);
         expect(names(JSON.stringify(detail), ann)).toBe(false);

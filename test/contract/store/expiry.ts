@@ -55,6 +55,7 @@ export function expiryContract(open: OpenSubject): void {
         envid: 'e1',
         reportable: true,
         sendAt: T0,
+        tags: ['news'],
         deliveries: [to, nowhere],
       });
       await subject.store.accept([record], at());

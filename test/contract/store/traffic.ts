@@ -130,6 +130,18 @@ export function trafficContract(open: OpenSubject): void {
       ]);
     });
 
+    it('adds up what several nodes write at the same time', async () => {
+      const [first, second] = [trafficCount(), trafficCount({ relay: 'mx' })];
+      const written = Array.from({ length: 10 }, (_, n) =>
+        subject.traffic.addTraffic(n % 2 === 0 ? [first, second] : [second, first], 9),
+      );
+      await Promise.all(written);
+      expect((await ask({ by: 'relay' })).rows).toMatchObject([
+        { name: 'mx', sums: { accepted: 10 } },
+        { name: 'out', sums: { accepted: 10 } },
+      ]);
+    });
+
     it('forgets what is too old, a batch at a time', async () => {
       const counts = [0, 1, 2].map((back) => trafficCount({ minute: MINUTE - back * 24 * 60 }));
       await subject.traffic.addTraffic(counts, 9);

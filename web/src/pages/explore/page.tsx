@@ -19,7 +19,7 @@ import { Rows } from './rows.tsx';
 import { WaitingFor } from './waiting-for.tsx';
 
 /** Counts are written a while after what they count: hints would come too early. */
-const EVERY_MS = 5_000;
+const EVERY_MS = { hour: 5_000, day: 60_000 };
 const MAX_ROWS = 100;
 
 /** What becomes of all mail, and of that of one relay, domain, provider, tag or key. */
@@ -31,7 +31,7 @@ export function ExplorePage() {
   const traffic = useCall(
     'traffic',
     { step: range.step, count: range.count, by, where, limit: MAX_ROWS },
-    { everyMs: EVERY_MS, keep: true },
+    { everyMs: EVERY_MS[range.step], keep: true },
   );
   return (
     <Page title="Explore" note="What becomes of your mail, in recipients.">
