@@ -1,4 +1,5 @@
 import type { LaneState } from '../domain/lane.ts';
+import type { Destination, DestinationPlace } from '../operations/destination.ts';
 import type { QueueLane, QueueView } from '../operations/queue.ts';
 import { clip } from './fitting.ts';
 import { oneLine, table } from './terminal.ts';
@@ -63,6 +64,41 @@ function notes({ withoutRoute, more }: QueueView): string[] {
       ? [`Recipients without a route, because there is no relay for them: ${count}. See: waybill routes list`]
       : []),
   ];
+}
+
+/** Why mail to a domain is late: a paragraph for each place where it waits. */
+export function destinationText({ domain, places, messages, more }: Destination): string {
+  const told = places.map(placeText);
+  const rest = more ? [`Only the newest messages were looked at, of which ${messages} wait.`] : [];
+  return [...(told.length === 0 ? [`Nothing waits for ${domain}.`] : told), ...rest].join('\n');
+}
+
+function placeText({
+  lane,
+  state,
+  waiting,
+  processing,
+  rest,
+  waits,
+  nextAt,
+  since,
+  replies,
+}: DestinationPlace): string {
+  const head = lane === null || state === null ? 'without a route' : `${lane} (${laneStateText(state)})`;
+  const reply = rest?.reply;
+  return [
+    `${head}: ${waiting} waiting, ${processing} under way`,
+    ...(reply ? [`  rests for: ${oneLine(`${reply.code ?? rest?.cause ?? ''} ${reply.reply}`)}`] : []),
+    ...waits.map(({ what, until, command }) =>
+      [`  ${what}`, until === null ? '' : ` until ${until}`, command === null ? '' : `: ${command}`].join(''),
+    ),
+    ...(nextAt === null ? [] : [`  next try: ${nextAt}`]),
+    ...(since === null ? [] : [`  oldest accepted: ${since}`]),
+    ...replies.map(
+      ({ recipients, code, reply: said, messageId }) =>
+        `  ${recipients} × ${oneLine(`${code ?? ''} ${said}`.trim())} (${messageId})`,
+    ),
+  ].join('\n');
 }
 
 /** Units of a duration, the longest first. */

@@ -17,7 +17,7 @@ import {
   suggestingCommands,
 } from './context.ts';
 import { operationCommands } from './operation-command.ts';
-import { queueText } from './queue-text.ts';
+import { destinationText, queueText } from './queue-text.ts';
 import { withOperations } from './session.ts';
 import { counted, Exit, harmless } from './terminal.ts';
 
@@ -53,8 +53,9 @@ export function queueCommand(context: Context): Command {
           );
         });
     });
-  const order = ['pause', resumeCommand(context), 'drain', ...queueActCommands(context)];
-  for (const child of operationCommands(context, { name: 'queue', order })) queue.addCommand(child);
+  const order = ['why', 'pause', resumeCommand(context), 'drain', ...queueActCommands(context)];
+  const texts = { destination: destinationText };
+  for (const child of operationCommands(context, { name: 'queue', order, texts })) queue.addCommand(child);
   return suggestingCommands(queue);
 }
 

@@ -113,6 +113,8 @@ withAndWithoutServer(
       expect(meant).toBe('Matched: 1 message; nothing was done.\n');
       const { out: done } = await here.waybill(['queue', 'cancel', '--all']);
       expect(done).toBe('Cancelled: 1 message.\n');
+      const { out: why } = await here.waybill(['queue', 'why', 'example.net']);
+      expect(why).toBe('Nothing waits for example.net.\n');
       const { out: rerouted } = await here.waybill(['queue', 'reroute', '--all']);
       expect(rerouted).toBe('Rerouted: 0 recipients.\n');
     });

@@ -111,6 +111,7 @@ function placeOf(lane: string | null, there: readonly Waiting[], deps: Destinati
     inFlight: figures?.inFlight ?? 0,
     concurrency: figures?.concurrency ?? null,
     perMinute: figures?.perMinute ?? 0,
+    maxPerSecond: rateOf(lane, deps),
     replies: repliesOf(there),
   };
 }
@@ -129,6 +130,11 @@ function stateOf(
   const relay = config.relays.find((one) => one.name === name);
   const state = laneState(lane, figures ?? undefined, { relay, holds, untried: NONE });
   return { lane, relay: name, state, rest: restOf(name, state, figures === null ? [] : [figures]) };
+}
+
+function rateOf(lane: string | null, { resolution }: DestinationDeps): number | null {
+  const name = lane === null ? null : relayOfLane(lane);
+  return resolution().config.relays.find((relay) => relay.name === name)?.limits.maxRatePerSecond || null;
 }
 
 /** Each once, however many recipients it keeps. */

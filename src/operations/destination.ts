@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { LANE_STATES } from '../domain/lane.ts';
+import { text } from './command.ts';
 import { type OperationsOf, operation, READ, type Shown } from './operation.ts';
 import { restView } from './relays.ts';
 import { obstacle } from './search.ts';
@@ -45,6 +46,8 @@ const place = () =>
     inFlight: z.number(),
     concurrency: z.number().nullable(),
     perMinute: z.number(),
+    /** Attempts that its relay may begin in a second; null: no limit of ours. */
+    maxPerSecond: z.number().nullable(),
     /** What their last attempts got, the most frequent first. */
     replies: z.array(
       z.strictObject({
@@ -74,6 +77,14 @@ export const DESTINATION_OPERATIONS = {
       domain: z.string().min(1).max(MAX_DOMAIN).describe('The domain, or an address there.'),
     }),
     result: destination,
+    commands: [
+      {
+        words: 'queue why',
+        summary: 'why mail to a domain is late: what waits for it, where, and what was said of it',
+        examples: ['waybill queue why example.org'],
+        takes: { domain: text('<domain>', 'the recipient domain, or an address there') },
+      },
+    ],
   }),
 };
 

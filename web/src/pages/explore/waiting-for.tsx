@@ -23,7 +23,7 @@ export function WaitingFor({ domain }: { readonly domain: string }) {
     <Card
       flush
       title={`Waiting for ${domain}`}
-      note="What waits for it now, by whatever relay, and why."
+      note={`What waits for it now, by whatever relay, and why.${providerWords(found.data)}`}
       actions={
         <Link
           to="/messages"
@@ -39,6 +39,10 @@ export function WaitingFor({ domain }: { readonly domain: string }) {
       </Fetched>
     </Card>
   );
+}
+
+function providerWords(view: Destination | undefined): string {
+  return view?.provider ? ` Its mailbox provider is ${view.provider}.` : '';
 }
 
 function Places({ view }: { readonly view: Destination }) {
@@ -107,19 +111,23 @@ function PlaceHead({ place: { lane, relay, state, waiting, processing } }: { rea
 }
 
 function PlaceFacts({ place }: { readonly place: Place }) {
-  const { waits, since, nextAt, inFlight, concurrency, perMinute, replies, rest, relay } = place;
+  const { waits, since, nextAt, replies, rest, relay } = place;
   const kept = rest === null ? waits : waits.filter(({ resting }) => resting === null);
   const facts: Facts = {
     'Kept back': kept.length === 0 ? undefined : <Obstacles waits={kept} />,
     'Next try': nextAt === null ? undefined : <DueAt at={nextAt} />,
     'Oldest accepted': since === null ? undefined : <Time at={since} exact />,
-    Pace:
-      relay === null
-        ? undefined
-        : `${formatCount(inFlight)} of ${concurrency === null ? 'any number of' : formatCount(concurrency)} attempts at once, ${formatCount(perMinute)} a minute`,
+    Pace: relay === null ? undefined : paceWords(place),
     'Last replies': replies.length === 0 ? undefined : <LastReplies replies={replies} />,
   };
   return <KeyValue rows={facts} />;
+}
+
+/** How fast the whole lane goes now, and what it may. */
+function paceWords({ inFlight, concurrency, perMinute, maxPerSecond }: Place): string {
+  const atOnce = concurrency === null ? '' : ` of ${formatCount(concurrency)} at once`;
+  const most = maxPerSecond === null ? '' : `, at most ${formatCount(maxPerSecond)} begun a second`;
+  return `${formatCount(inFlight)}${atOnce} under way, ${formatCount(perMinute)} in the last minute${most}`;
 }
 
 function Obstacles({ waits }: Pick<Place, 'waits'>) {
