@@ -15,9 +15,11 @@ import { createHttpServer, type Handler, type HttpLimits, type HttpServer } from
 import { Hooks } from '../ingest/hooks/hooks.ts';
 import { createSnsGet } from '../ingest/hooks/sns-fetch.ts';
 import { createIngestApi, onDashboardOnly } from '../ingest/http/api.ts';
-import { REQUEST_LINES_A_SECOND, RequestRecorder } from '../ingest/http/request-log.ts';
+import { RequestRecorder } from '../ingest/http/request-log.ts';
+import { REQUEST_LINES_A_SECOND, RequestWriter } from '../ingest/request-writer.ts';
 import { createSmtpListener, type SmtpListener } from '../ingest/smtp/listener.ts';
 import type { SmtpOptions } from '../ingest/smtp/options.ts';
+import { SessionLog } from '../ingest/smtp/session-log.ts';
 import { ChallengeDesk } from '../tls/challenge-desk.ts';
 import { cidrs, type LiveConfig } from './live-config.ts';
 import { type MailListeners, type MailParts, partOf } from './mail-parts.ts';
@@ -34,7 +36,7 @@ class OwnListeners implements MailListeners {
   readonly #secure: HttpServer[] = [];
   readonly #smtp: SmtpListener;
   readonly #handler: Handler;
-  readonly #recorder: RequestRecorder;
+  readonly #writer: RequestWriter;
   readonly #challenges: ChallengeDesk;
   #tls: SecureContextOptions | null;
 
@@ -42,9 +44,9 @@ class OwnListeners implements MailListeners {
     this.#parts = parts;
     this.#tls = tls;
     this.#challenges = new ChallengeDesk(parts.clock, parts.random);
-    this.#smtp = smtpListener(parts, tls);
-    this.#recorder = requestRecorder(parts);
-    this.#handler = apiHandler(parts, this.#recorder);
+    this.#writer = requestWriter(parts);
+    this.#smtp = smtpListener(parts, this.#writer, tls);
+    this.#handler = apiHandler(parts, this.#writer);
   }
 
   get connections(): number {
@@ -82,14 +84,15 @@ class OwnListeners implements MailListeners {
   async close(deadline: AbortSignal): Promise<void> {
     const all = [this.#smtp, ...this.#plain, ...this.#secure];
     await Promise.all(all.map((listener) => listener.close(deadline)));
-    await this.#recorder.flush();
+    await this.#writer.flush();
   }
 }
 
 /** The request handler of the ingestion API, for its plain port and its TLS port alike. */
-function apiHandler(parts: MailParts, recorder: RequestRecorder): Handler {
+function apiHandler(parts: MailParts, writer: RequestWriter): Handler {
   const { rooms, live, ...rest } = parts;
-  const { clock } = parts;
+  const { clock, log, shared } = parts;
+  const recorder = new RequestRecorder({ writer, authenticator: shared.authenticator, clock, log });
   const hooks = new Hooks({ clock, get: createSnsGet() });
   const recognise = (text: string) => recogniseTokens(live.config)(text);
   const findHook = (relay: string) => relayHook(live.config, relay);
@@ -109,11 +112,10 @@ function apiHandler(parts: MailParts, recorder: RequestRecorder): Handler {
 }
 
 /** Writes this thread's part of the log of requests. */
-function requestRecorder({ rooms, shared, live, ...rest }: MailParts): RequestRecorder {
+function requestWriter({ rooms, live, clock, log, signal }: MailParts): RequestWriter {
   const isKept = () => live.config.retention.requestsDays > 0;
-  const { authenticator } = shared;
   const maxLines = partOf(REQUEST_LINES_A_SECOND, live.config);
-  return new RequestRecorder({ ...rest, requests: rooms.requests, authenticator, isKept }, maxLines);
+  return new RequestWriter({ requests: rooms.requests, isKept, clock, log, signal }, maxLines);
 }
 
 function unsubscribing(live: MailParts['live']) {
@@ -191,10 +193,24 @@ function apiOptions({ live, keyless }: Pick<MailParts, 'live' | 'keyless'>) {
 }
 
 /** The SMTP listener, which is not bound yet. */
-function smtpListener(parts: MailParts, tls: SecureContextOptions | null): SmtpListener {
+function smtpListener(
+  parts: MailParts,
+  writer: RequestWriter,
+  tls: SecureContextOptions | null,
+): SmtpListener {
   const { intake, desk, dmarcDesk, views, suppressions } = parts.rooms;
+  const { clock, signal } = parts;
   return createSmtpListener(
-    { ...parts, intake, desk, dmarcDesk, views, suppressions, unsubscribing: unsubscribing(parts.live) },
+    {
+      ...parts,
+      intake,
+      desk,
+      dmarcDesk,
+      views,
+      suppressions,
+      unsubscribing: unsubscribing(parts.live),
+      sessions: new SessionLog({ writer, clock, signal }),
+    },
     smtpOptions(parts),
     tls,
   );

@@ -95,7 +95,17 @@ test('lines of requests go that are too old, or too many of a key, of nobody, or
   const most = { all: 1100, ofKey: 600, ofNobody: 20 };
   const done = keepRequests({ requests, clock, log: silentLog, days: () => days, most, signal });
   const count = async (keyId: string | null) => {
-    const all = { refused: null, since: 0, until: null, after: null, limit: 2000 };
+    const all = {
+      refused: null,
+      since: 0,
+      until: null,
+      kind: null,
+      sourceAddress: null,
+      messageId: null,
+      looksAt: 100_000,
+      after: null,
+      limit: 2000,
+    };
     return (await requests.requests({ ...all, of: { keyId } })).lines.length;
   };
   const counts = async () => [

@@ -20,8 +20,9 @@ const REQUESTS: TableForm<LoggedRequest> = {
   columns: {
     TIME: ({ at }) => at,
     KEY: ({ key }) => key ?? '(unknown)',
+    FROM: ({ sourceAddress }) => sourceAddress ?? '',
     METHOD: ({ method }) => method,
-    PATH: ({ path }) => path,
+    PATH: ({ path, session }) => (session === null ? path : sessionText(session)),
     STATUS: ({ status }) => (status === null ? 'left' : String(status)),
     WHY: ({ code, faults }) =>
       [code ?? '', ...faults.map(({ pointer, code }) => `${pointer} ${code}`)].join(' '),
@@ -32,6 +33,15 @@ const REQUESTS: TableForm<LoggedRequest> = {
   empty: 'There are no such requests. They are kept for retention.requests_days.',
   fits: true,
 };
+
+/** What a session came to. */
+function sessionText({
+  offered,
+  accepted,
+  hello,
+}: Pick<NonNullable<LoggedRequest['session']>, 'offered' | 'accepted' | 'hello'>): string {
+  return `${accepted} of ${offered} ${offered === 1 ? 'message' : 'messages'}${hello === null ? '' : `, ${hello}`}`;
+}
 
 /** A page for people: the requests, then what the codes mean, then how to go on. */
 function requestsText({ requests, nextCursor }: RequestsPage, columns: number | null): string {

@@ -298,7 +298,7 @@ export const SETTINGS = {
     'retention.requests_days': live(
       integer(0, 30, 'days'),
       3,
-      'How long the log of requests to the ingestion API is kept, at most 1,000,000 lines. 0 writes none.',
+      'How long the log of requests to the ingestion API, and of SMTP sessions, is kept, at most 1,000,000 lines. 0 writes none.',
     ),
     'retention.feedback_days': live(
       integer(0, 36_500, 'days'),

@@ -204,6 +204,8 @@ test('what was refused is told with its key, and with the limit that held and wh
     [null, null, 'listener.allowed_cidrs'],
     [null, null, null],
   ]);
-  expect(rows.at(-1)).toMatchObject({ meaning: null, cure: null });
+  expect(rows.at(-1)?.meaning).toBe(
+    'Too many messages came in this minute: from the key, the source, or the address.',
+  );
   expect(rows[0]).toMatchObject({ meaning: 'The key has used up its requests for this minute.', count: 3 });
 });

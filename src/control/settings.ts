@@ -5,7 +5,7 @@ import { type Config, isSettingKey, SETTING_KEYS, type SettingKey } from '../con
 import type { Setting } from '../config/setting.ts';
 import { SETTINGS } from '../config/settings.ts';
 import type { Effective } from '../config/sources.ts';
-import { explainedCode } from '../ingest/http/requests.ts';
+import { explainedCode, explainedOverSmtp } from '../ingest/http/requests.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { isOwnHost, parseCidrs } from '../lib/network.ts';
 import type { DeniedTally } from '../observe/remembered.ts';
@@ -138,7 +138,7 @@ export async function deniedSources(
     return {
       ...rest,
       // What the API's code means is of a key; where there is none, another limit held.
-      ...(isLimit && keyId === null ? { meaning: null, cure: null } : explainedCode(rest.reason)),
+      ...(isLimit && keyId === null ? explainedOverSmtp : explainedCode)(rest.reason),
       firstAt: formatTimestamp(firstAt),
       lastAt: formatTimestamp(lastAt),
       key: key?.name ?? keyId,
@@ -152,7 +152,7 @@ export async function deniedSources(
 }
 
 /** The setting that would allow the source; null if its address is not the reason. */
-function settingOf(reason: string, port: DeniedTally['port']): (typeof ALLOW_LISTS)[number] | null {
+export function settingOf(reason: string, port: DeniedTally['port']): (typeof ALLOW_LISTS)[number] | null {
   if (reason === 'relay_not_allowed') return 'listener.allowed_cidrs';
   if (reason === 'source_not_allowed' && port !== null) return `${port}.allowed_cidrs`;
   return null;

@@ -61,7 +61,7 @@ const deniedSource = () =>
     count: z.number(),
     firstAt: z.string(),
     lastAt: z.string(),
-    /** What the code means and what to do about it; null for codes that only SMTP has. */
+    /** What the code means and what to do about it; null for a code that this version does not know. */
     meaning: z.string().nullable(),
     cure: z.string().nullable(),
     /** The key that it came with, by its name, or the named source; null: none that is known. */

@@ -90,7 +90,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
   journal: { key: 'number', text: 'actor source_address subject before after', nothing: 'number at actor_kind action' },
   request_log: {
     key: 'number',
-    text: 'path code faults request_id',
+    text: 'source_address path code faults request_id session',
     nothing: 'number at key_id refused method status duration_ms weight',
   },
   webhook_deliveries: { key: 'endpoint seq', text: 'tries', nothing: 'endpoint seq type state attempts next_try_at' },

@@ -1,6 +1,7 @@
 import type { ApiKey } from '../../src/domain/key.ts';
 import type { Submission } from '../../src/domain/message.ts';
 import type { SigningKeys } from '../../src/ingest/authenticator.ts';
+import { REQUEST_LINES_A_SECOND, RequestWriter } from '../../src/ingest/request-writer.ts';
 import { createShared, type IngestShared, type SharedLimits } from '../../src/ingest/shared.ts';
 import { generateSecret, hashSecret, secretPrefix } from '../../src/lib/id.ts';
 import type { Log, LogFields } from '../../src/lib/log.ts';
@@ -37,6 +38,10 @@ export abstract class IngestWorld {
   readonly stores: SqliteStores = openSqlite(':memory:');
   readonly intake: RecordingIntake;
   readonly shared: IngestShared;
+  /** Whether the log of requests is kept. */
+  keepsRequests = true;
+  /** Writes the log of requests. */
+  readonly writer: RequestWriter;
   readonly #stop = new AbortController();
 
   /** `epoch` is the wall time at the start, in ms. */
@@ -45,11 +50,16 @@ export abstract class IngestWorld {
     this.intake = new RecordingIntake(this.stores.store, this.clock);
     this.events.on((event) => this.seen.push(event));
     logEvents(this.events, this.log);
-    const { clock, log } = this;
+    const { clock, log, signal } = this;
+    const { requests } = this.stores;
+    this.writer = new RequestWriter(
+      { requests, isKept: () => this.keepsRequests, clock, log, signal },
+      REQUEST_LINES_A_SECOND,
+    );
     this.shared = createShared(
       { keyring: this.stores.keyring, signing: this.#signing(), clock, log, others: null, threads: null },
       limits,
-      this.signal,
+      signal,
     );
   }
 

@@ -38,6 +38,7 @@ export class PolicyWorld extends IngestWorld {
       random,
       log,
       crowd: null,
+      sessions: null,
       unsubscribing: () => NO_LINKS,
     };
     this.policy = new Policy(deps, this.options);

@@ -5,6 +5,7 @@ export function requestLine(change: Partial<RequestLine> = {}): RequestLine {
   return {
     at: 1_700_000_000_000,
     keyId: 'key_shop',
+    sourceAddress: '192.0.2.7',
     method: 'POST',
     path: '/api/v1/messages',
     status: 202,
@@ -13,6 +14,7 @@ export function requestLine(change: Partial<RequestLine> = {}): RequestLine {
     durationMs: 3,
     requestId: 'r1',
     weight: 1,
+    session: null,
     ...change,
   };
 }

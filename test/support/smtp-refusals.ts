@@ -48,6 +48,16 @@ export function refusedCodes(): ReadonlySet<string> {
   return codes;
 }
 
+/** Every code of a session in the log of requests that is no refusal's: why it ended, or came to nothing. */
+export function sessionCodes(): ReadonlySet<string> {
+  const codes = new Set(typeTexts('src/smtp/receiver/effect.ts', /^CloseReason$/));
+  for (const path of ['src/ingest/smtp/session-note.ts', 'src/ingest/smtp/session-log.ts'])
+    walkFile(path, (node) => {
+      for (const text of node.type === 'Literal' ? texts(node) : []) codes.add(text);
+    });
+  return codes;
+}
+
 /** Why nothing can be sent for now. */
 function suspensionCodes(): string[] {
   const path = 'src/engine/contract.ts';

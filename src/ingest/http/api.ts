@@ -54,9 +54,9 @@ class IngestApi {
   async handle(exchange: Exchange): Promise<void> {
     const { trustedProxies, limits } = this.#options;
     const match = this.#router.match(exchange.path);
-    const note = isNoted(exchange, match) ? this.#deps.recorder.begin() : null;
-    const asking: Pick<RequestNote, 'keyId'> = note ?? { keyId: undefined };
     const sourceAddress = clientAddress(exchange, trustedProxies);
+    const note = isNoted(exchange, match) ? this.#deps.recorder.begin(sourceAddress) : null;
+    const asking: Pick<RequestNote, 'keyId'> = note ?? { keyId: undefined };
     // Answers contain text from strangers: no browser may render them as a page.
     exchange.setHeader('X-Content-Type-Options', 'nosniff');
     markForOrigin(exchange, limits.corsOrigins);

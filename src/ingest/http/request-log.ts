@@ -3,32 +3,21 @@ import type { Problem } from '../../http/problem.ts';
 import type { Match } from '../../http/router.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
-import type { RequestLog } from '../../store/request-log.ts';
 import type { Authenticator } from '../authenticator.ts';
+import type { RequestWriter } from '../request-writer.ts';
 import { type NamedKey, namedKey } from './call.ts';
-import { RequestSample } from './request-sample.ts';
 import { shownFaults, shownMatch, shownPath } from './shown-path.ts';
 
-/** The log of requests, as this thread writes it: gathered in memory, and stored once a second. */
+/** What the log of requests has of requests to the ingestion API. */
 
-/** What writing it needs. */
+/** What noting them needs. */
 export interface RequestRecorderDeps {
-  readonly requests: Pick<RequestLog, 'writeRequests'>;
+  readonly writer: RequestWriter;
   readonly authenticator: Pick<Authenticator, 'ownerOf'>;
-  /** Whether it is kept now. */
-  readonly isKept: () => boolean;
   readonly clock: Clock;
   readonly log: Log;
-  /** Aborts when the service stops. */
-  readonly signal: AbortSignal;
 }
 
-/** How often lines are written, in ms: a crash loses those of this time. */
-const WRITE_MS = 1000;
-/** Most lines a second of a node, of all its threads. */
-export const REQUEST_LINES_A_SECOND = 100;
-/** Most of them of requests without a known key. */
-const OF_NOBODY = 0.1;
 /** Refused requests whose keys are looked up at once; further ones count as those of no known key. */
 const MAX_LOOK_UPS = 32;
 
@@ -38,6 +27,7 @@ export interface RequestNote {
   readonly startedAt: number;
   /** Whose it is; undefined while nobody has looked. */
   keyId: string | undefined;
+  readonly sourceAddress: string;
   /** Why it was refused. */
   problem: Problem | null;
 }
@@ -45,36 +35,37 @@ export interface RequestNote {
 /** What became of a request. */
 interface Answered {
   readonly keyId: string | null;
+  readonly sourceAddress: string;
   readonly at: number;
   readonly durationMs: number;
   readonly status: number | null;
 }
 
-/** Writes the log of requests. A failure to write loses lines, and fails no request. */
+/** Notes requests. A failure to write loses lines, and fails no request. */
 export class RequestRecorder {
   readonly #deps: RequestRecorderDeps;
-  readonly #sample: RequestSample;
-  /** Writes what has gathered, in a moment; null: nothing has. */
-  #writing: Promise<void> | null = null;
   #lookUps = 0;
-  #isFailing = false;
 
-  /** `maxLines`: of a second. */
-  constructor(deps: RequestRecorderDeps, maxLines: number) {
+  constructor(deps: RequestRecorderDeps) {
     this.#deps = deps;
-    this.#sample = new RequestSample({ max: maxLines, ofNobody: Math.ceil(maxLines * OF_NOBODY) });
   }
 
   /** Begins with a request; null: the log is not kept. */
-  begin(): RequestNote | null {
-    const { isKept, clock } = this.#deps;
-    return isKept() ? { startedAt: clock.mono(), keyId: undefined, problem: null } : null;
+  begin(sourceAddress: string): RequestNote | null {
+    const { writer, clock } = this.#deps;
+    if (!writer.isKept) return null;
+    return { startedAt: clock.mono(), keyId: undefined, sourceAddress, problem: null };
   }
 
   /** Ends with a request, which was answered, or is about to be by its server. Costs no waiting. */
-  end({ startedAt, keyId, problem }: RequestNote, exchange: Exchange, match: Match<unknown> | null): void {
+  end(
+    { startedAt, keyId, sourceAddress, problem }: RequestNote,
+    exchange: Exchange,
+    match: Match<unknown> | null,
+  ): void {
     const { clock } = this.#deps;
     const answered = {
+      sourceAddress,
       at: clock.wall(),
       durationMs: Math.round(clock.mono() - startedAt),
       // What nobody has answered, and somebody waits for, is a bug of ours.
@@ -105,23 +96,10 @@ export class RequestRecorder {
     }
   }
 
-  /** Writes what has gathered, at once. */
-  async flush(): Promise<void> {
-    const { requests, log } = this.#deps;
-    if (this.#sample.isEmpty) return;
-    try {
-      await requests.writeRequests(this.#sample.take());
-      this.#isFailing = false;
-    } catch (error) {
-      if (!this.#isFailing) log.warn('requests.not_written', { message: String(error) });
-      this.#isFailing = true;
-    }
-  }
-
   #add(answered: Answered, problem: Problem | null, exchange: Exchange, match: Match<unknown> | null): void {
     const { method } = exchange;
     const code = codeOf(answered.status, problem ?? exchange.cutOffBy);
-    this.#sample.add({ ...answered, code, method, pattern: match?.pattern ?? '' }, () => ({
+    this.#deps.writer.add({ ...answered, code, method, pattern: match?.pattern ?? '' }, () => ({
       ...answered,
       method,
       path: match === null ? shownPath(exchange.path) : shownMatch(match.pattern, match.params),
@@ -129,17 +107,8 @@ export class RequestRecorder {
       faults: shownFaults(problem?.errors ?? []),
       requestId: exchange.requestId,
       weight: 1,
+      session: null,
     }));
-    this.#writing ??= this.#writeSoon();
-  }
-
-  async #writeSoon(): Promise<void> {
-    const { clock, signal } = this.#deps;
-    while (!this.#sample.isEmpty) {
-      await clock.sleep(WRITE_MS, signal);
-      await this.flush();
-    }
-    this.#writing = null;
   }
 }
 

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { formatTimestamp } from '../../lib/clock.ts';
 import type { Shown } from '../../operations/operation.ts';
 import type { RequestLog, RequestPage, RequestPlace, StoredRequest } from '../../store/request-log.ts';
+import { SMTP_REFUSALS } from '../smtp/refusal-codes.ts';
 import type { Call } from './call.ts';
 import { LIST_PARAMETERS, nextLink } from './list.ts';
 import { FAULTS } from './openapi/fault-codes.ts';
@@ -15,6 +16,9 @@ import type { loggedRequestSchema, requestsPageSchema } from './request-answers.
 const KINDS_OF_REQUESTS = ['refused', 'accepted'] as const;
 
 const { limit } = LIST_PARAMETERS;
+
+/** Lines that are looked at for a page, as for one of messages. */
+export const MAX_LOOKED_AT = 20_000;
 
 /** The endpoint's parameters. */
 // biome-ignore format: a table
@@ -40,10 +44,14 @@ export async function answerRequests(
     await requests.requests({
       of: { keyId: id },
       refused: only === undefined ? null : only === 'refused',
+      kind: 'api',
+      sourceAddress: null,
+      messageId: null,
       since: since ?? 0,
       until: until ?? null,
       after,
       limit,
+      looksAt: MAX_LOOKED_AT,
     }),
     () => name,
   );
@@ -60,19 +68,27 @@ export function placeIn(cursor: string): RequestPlace | null {
 }
 
 /** A page as it is shown; `nameOf` gives the name of a key by its id. */
-export function requestsJson(
+function requestsJson(
   { lines, next }: RequestPage,
   nameOf: (keyId: string) => string,
 ): Shown<typeof requestsPageSchema> {
-  const requests = lines.map((line) => requestJson(line, line.keyId === null ? null : nameOf(line.keyId)));
+  return pageJson(
+    lines.map((line) => requestJson(line, line.keyId === null ? null : nameOf(line.keyId))),
+    next,
+  );
+}
+
+/** Lines, and where to go on. */
+export function pageJson<Line>(requests: readonly Line[], next: RequestPlace | null) {
   if (next === null) return { requests, hasMore: false };
   return { requests, hasMore: true, nextCursor: `${next.at}.${next.number}` };
 }
 
 type LoggedRequest = Shown<typeof loggedRequestSchema>;
 
-function requestJson(line: StoredRequest, key: string | null): LoggedRequest {
-  const { at, method, path, status, code, durationMs, requestId, weight } = line;
+/** A line as it is shown, with the name of its key. */
+export function requestJson(line: StoredRequest, key: string | null): LoggedRequest {
+  const { at, method, path, status, code, durationMs, requestId, weight, session } = line;
   return {
     at: formatTimestamp(at),
     key,
@@ -80,7 +96,7 @@ function requestJson(line: StoredRequest, key: string | null): LoggedRequest {
     path,
     status,
     code,
-    ...explained(code, MEANINGS),
+    ...(session === null ? explained(code, MEANINGS) : explainedOverSmtp(code)),
     faults: faultsOf(line),
     durationMs,
     requestId,
@@ -125,12 +141,16 @@ const MEANINGS: ReadonlyMap<string, Explained> = new Map<string, Explained>([
   ...Object.entries(PROBLEMS),
 ]);
 
-/** What a code of a refusal means, and its cure; null for codes that only SMTP has. */
-export function explainedCode(code: string): {
-  readonly meaning: string | null;
-  readonly cure: string | null;
-} {
-  return explained(code, MEANINGS);
+const OVER_SMTP: ReadonlyMap<string, Explained> = new Map(Object.entries(SMTP_REFUSALS));
+
+/** What a code means over SMTP, and its cure; null for a code that this version does not know. */
+export function explainedOverSmtp(code: string | null) {
+  return explained(code, OVER_SMTP);
+}
+
+/** What a code of a refusal means, and its cure: as the API has it, if it does. */
+export function explainedCode(code: string) {
+  return explained(code, MEANINGS.has(code) ? MEANINGS : OVER_SMTP);
 }
 
 function explained(code: string | null, meanings: ReadonlyMap<string, Explained>) {

@@ -38,6 +38,9 @@ const AUTH_NEEDED = deny(
 const PAUSE_STEP_MS = 500;
 const MAX_PAUSE_MS = 10_000;
 
+/** Accepted messages whose ids are noted for the log of requests. */
+const MAX_NOTED_IDS = 20;
+
 /** Answers one session's questions from its receiver: policy, memory, keys, and the way into the queue. */
 export class Answering {
   readonly #context: ListenerContext;
@@ -45,6 +48,7 @@ export class Answering {
   readonly #introduction: Introduction;
   readonly #content: IncomingContent;
   readonly #incoming: Incoming;
+  readonly #accepted: { count: number; readonly ids: string[] } = { count: 0, ids: [] };
   #origin: Origin;
   /** The sender of a transaction of which it is not known yet whether it relays; null once it was asked about. */
   #unasked: ReversePath | null = null;
@@ -62,6 +66,11 @@ export class Answering {
     this.#content = new IncomingContent(context.deps.shared.budget, context.deps.clock);
     this.#incoming = new Incoming(context.deps, context.options);
     this.#origin = context.policy.origin(client);
+  }
+
+  /** Messages that were accepted: how many, and the first of them. */
+  get accepted(): { readonly count: number; readonly ids: readonly string[] } {
+    return this.#accepted;
   }
 
   /** Takes a piece of the message. Null allows the next piece; otherwise it returns why the message must end. */
@@ -198,6 +207,7 @@ export class Answering {
       const taken = await this.#incoming.take(envelope, chunks, context);
       if (typeof taken !== 'string') return taken;
       this.#context.policy.completed(address);
+      this.#accepted.count += 1;
       return { yes: taken };
     } finally {
       release();
@@ -260,7 +270,7 @@ export class Answering {
     switch (answer?.kind) {
       case 'accepted':
       case 'replayed':
-        return { yes: `queued as ${answer.id}` };
+        return this.#queued(answer.id);
       case 'idempotency_mismatch':
         return this.#first(idempotencyKey);
       case 'suspended':
@@ -274,7 +284,13 @@ export class Answering {
   async #first(idempotencyKey: string): Promise<Answer> {
     const { views, clock } = this.#context.deps;
     const first = await views.remembered(ownerIdOf(this.#origin) ?? '', idempotencyKey, clock.wall());
-    return first === null ? STORE_AWAY : { yes: `queued as ${first.id}` };
+    return first === null ? STORE_AWAY : this.#queued(first.id);
+  }
+
+  #queued(id: string): Answer {
+    this.#accepted.count += 1;
+    if (this.#accepted.ids.length < MAX_NOTED_IDS) this.#accepted.ids.push(id);
+    return { yes: `queued as ${id}` };
   }
 
   async #authenticate({ credentials }: QuestionOf<'auth'>): Promise<Answer> {

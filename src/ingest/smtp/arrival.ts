@@ -7,6 +7,7 @@ import type { ListenerContext } from './context.ts';
 import { type Client, ownerIdOf } from './origin.ts';
 import { readProxyHeader } from './proxy-header.ts';
 import { deny, type Refusal } from './refusal.ts';
+import { SessionNote, type SessionOver } from './session-note.ts';
 
 /** A connection whose source is known and counted, with TLS active where the port asks for it. */
 export interface Arrived {
@@ -143,8 +144,13 @@ export class Arrival implements Member {
     const { tls, secured } = secureServerSide(this.#socket, secureContext);
     this.#handshaking = tls;
     this.#wait();
-    if (await secured) this.#handOver({ socket: tls, client, secure: true });
-    else this.destroy();
+    if (await secured) {
+      this.#handOver({ socket: tls, client, secure: true });
+      return;
+    }
+    // Who only connects and leaves has not tried.
+    noteUnopened(client, this.#socket.bytesRead > 0 ? 'tls' : 'lost', null, this.#context);
+    this.destroy();
   }
 
   /** In clear only: a TLS client would not understand it. While it is being told, it takes no other client's place. */
@@ -157,14 +163,32 @@ export class Arrival implements Member {
 }
 
 /** Logs a refused connection, with its owner if its source has a name. */
-export function tellTurnedAway(
-  client: Client,
-  { denied }: Refusal,
-  { denials, policy }: ListenerContext,
-): void {
+export function tellTurnedAway(client: Client, refusal: Refusal, context: ListenerContext): void {
+  const { denied } = refusal;
+  noteUnopened(client, 'refused', refusal, context);
   if (denied === null) return;
-  const keyId = ownerIdOf(policy.origin(client));
-  denials.tell({ type: 'denied', reason: denied, sourceAddress: client.address, keyId });
+  const keyId = ownerIdOf(context.policy.origin(client));
+  context.denials.tell({ type: 'denied', reason: denied, sourceAddress: client.address, keyId });
+}
+
+/** Notes a connection that became no session. */
+function noteUnopened(
+  client: Client,
+  over: SessionOver,
+  refusal: Refusal | null,
+  context: ListenerContext,
+): void {
+  const first =
+    refusal === null
+      ? []
+      : [{ verb: null, reply: refusal.reply, reason: refusal.reply.reason ?? null, times: 1 }];
+  new SessionNote(context, client.address, '').end(over, () => ({
+    ownerId: ownerIdOf(context.policy.origin(client)),
+    hello: null,
+    offered: 0,
+    accepted: { count: 0, ids: [] },
+    refused: { count: first.length, first },
+  }));
 }
 
 /** Says in clear why a connection is refused, and closes it; when too many are being told already, only closes it. */

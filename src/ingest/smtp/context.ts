@@ -4,6 +4,7 @@ import type { Connections } from './connections.ts';
 import type { Denials } from './denials.ts';
 import type { SmtpDeps, SmtpOptions } from './options.ts';
 import type { Policy } from './policy.ts';
+import type { SessionLog } from './session-log.ts';
 
 /** What every session of the listener shares. */
 export interface ListenerContext {
@@ -12,6 +13,8 @@ export interface ListenerContext {
   readonly policy: Policy;
   readonly connections: Connections;
   readonly denials: Denials;
+  /** Notes sessions that have ended; null: nobody does. */
+  readonly sessions: SessionLog | null;
   readonly receiverOptions: ReceiverOptions;
   /** Key and certificate for handshakes from now on; null without TLS. */
   readonly secureContext: () => SecureContext | null;

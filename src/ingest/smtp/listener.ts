@@ -57,6 +57,7 @@ class Listener implements SmtpListener {
       policy: new Policy(deps, options),
       connections: new Connections(deps.clock, options, deps.crowd ?? new OwnCrowd()),
       denials: new Denials(deps.events, deps.clock),
+      sessions: deps.sessions,
       receiverOptions: new LiveReceiverOptions(options, tls !== null),
       secureContext: () => this.#secureContext,
     };
@@ -87,6 +88,7 @@ class Listener implements SmtpListener {
     for (const server of this.#servers) server.close();
     await this.#context.connections.close(deadline);
     this.#context.denials.flush();
+    this.#context.sessions?.flush();
   }
 
   #admit(socket: Socket, implicitTls: boolean): void {

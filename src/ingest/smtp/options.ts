@@ -13,6 +13,7 @@ import type { Views } from '../../store/views.ts';
 import type { IngestShared } from '../shared.ts';
 import type { UnsubscribeTerms } from '../unsubscribing.ts';
 import type { Crowd } from './crowd.ts';
+import type { SessionLog } from './session-log.ts';
 
 /** What the SMTP listener needs. */
 export interface SmtpDeps {
@@ -34,6 +35,8 @@ export interface SmtpDeps {
   readonly log: Log;
   /** Counts the connections of all threads that share the ports; null: there is only this one. */
   readonly crowd: Crowd | null;
+  /** Notes sessions that have ended; null: nobody does. */
+  readonly sessions: SessionLog | null;
 }
 
 /**

@@ -18,12 +18,12 @@ const MAX_NAMED_DOMAINS = 5;
 
 /** Refuses what this client may not do. */
 export function deny(reason: string, code: number, enhanced: string, text: string): Refusal {
-  return { reply: sessionReply(code, enhanced, text), denied: reason, refused: null };
+  return { reply: sessionReply(code, enhanced, text, reason), denied: reason, refused: null };
 }
 
 /** Refuses what any client would be refused. */
 export function decline(reason: string, code: number, enhanced: string, text: string): Refusal {
-  return { reply: sessionReply(code, enhanced, text), denied: null, refused: reason };
+  return { reply: sessionReply(code, enhanced, text, reason), denied: null, refused: reason };
 }
 
 /** The refusal while nobody can send (contract §15): queue or disk full, store unavailable, or service stopping. */

@@ -5,14 +5,14 @@ import { lingeringClose } from '../../http/ending.ts';
 import { yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';
-import type { SessionReply } from '../../smtp/receiver/session-reply.ts';
 import { type Answer, Answering } from './answering.ts';
 import { type Arrived, MAX_HANDSHAKE_MS, upgrade } from './arrival.ts';
 import type { Member, Timeouts } from './connections.ts';
 import { ContentPace, HELD_TOO_LONG, tooSlow } from './content.ts';
 import type { ListenerContext } from './context.ts';
-import type { Denials } from './denials.ts';
 import type { Refusal } from './refusal.ts';
+import { Reports } from './reports.ts';
+import { SessionNote, type SessionOver } from './session-note.ts';
 
 /** How long a client may take to close after QUIT, or after closing its side, in ms. */
 const GOODBYE_MS = 5000;
@@ -27,6 +27,7 @@ export class Session implements Member {
   readonly #receiver: Receiver;
   readonly #answering: Answering;
   readonly #reports: Reports;
+  readonly #note: SessionNote;
   #socket: Socket;
   /** Why the receiver is not asked for effects: unread replies, content waiting for memory, or a TLS handshake. */
   #held: 'replies' | 'memory' | 'handshake' | null = null;
@@ -49,6 +50,8 @@ export class Session implements Member {
     this.#receiver = new Receiver(context.receiverOptions, secure);
     this.#answering = new Answering(context, client, requestId, this.#receiver);
     this.#reports = new Reports(context.denials, client.address, requestId, this.#answering);
+    this.#note = new SessionNote(context, client.address, requestId);
+    this.#note.over(socket);
     this.#heardAt = context.deps.clock.mono();
     this.#pace = new ContentPace(this.#heardAt);
   }
@@ -124,8 +127,20 @@ export class Session implements Member {
   }
 
   #gone(): void {
+    this.#noteEnd(this.#held === 'handshake' ? 'tls' : 'lost');
     this.#over = true;
     this.#answering.forget();
+  }
+
+  /** For the log of requests; the first end counts. */
+  #noteEnd(over: SessionOver): void {
+    this.#note.end(over, () => ({
+      ownerId: this.#answering.ownerId,
+      hello: this.#receiver.hello?.name ?? null,
+      offered: this.#receiver.refusals.offered,
+      accepted: this.#answering.accepted,
+      refused: this.#receiver.refusals,
+    }));
   }
 
   /** The reply to a client that sends too slowly. While it waits for us, nothing is required. */
@@ -147,8 +162,10 @@ export class Session implements Member {
   #timeOut(): void {
     // It waits for us, and that wait has its own end.
     if (this.#held === 'memory') return;
-    if (this.#held === 'replies' || this.#held === 'handshake') this.destroy();
-    else this.#receiver.timeOut();
+    if (this.#held === 'replies' || this.#held === 'handshake') {
+      this.#noteEnd(this.#held === 'handshake' ? 'tls' : 'time_out');
+      this.destroy();
+    } else this.#receiver.timeOut();
     this.#pump();
   }
 
@@ -169,8 +186,14 @@ export class Session implements Member {
     if (this.#over) return;
     if (this.#held !== null) this.#socket.pause();
     else if (!this.#receiver.wantsInput) return;
-    else if (this.#peerEnded) this.#end();
+    else if (this.#peerEnded) this.#leave();
     else if (this.#socket.isPaused()) this.#socket.resume();
+  }
+
+  /** The client has closed its side, without QUIT. */
+  #leave(): void {
+    this.#noteEnd('lost');
+    this.#end();
   }
 
   #do(effect: Effect): void {
@@ -273,6 +296,7 @@ export class Session implements Member {
   #fail(error: unknown): void {
     const { log } = this.#context.deps;
     log.error('smtp.session_failed', { requestId: this.#requestId, error: String(error) });
+    this.#noteEnd('fault');
     this.destroy();
   }
 
@@ -288,11 +312,13 @@ export class Session implements Member {
       return;
     }
     this.#attach(tls);
+    this.#note.over(tls);
     this.#receiver.secured();
     this.#release('handshake');
   }
 
   #answerHttp(isHead: boolean): void {
+    this.#noteEnd('http');
     this.#over = true;
     this.#context.policy.spokeHttp(this.#address);
     answerRaw(spokenToSmtp(this.#context.options.webuiPort), this.#socket, this.#requestId, isHead);
@@ -304,6 +330,7 @@ export class Session implements Member {
     this.#context.deps.log.debug('smtp.session_ended', told);
     if (reason === 'http_after_greeting') this.#context.policy.spokeHttp(this.#address);
     this.#reports.ended(reason);
+    this.#noteEnd(reason);
     this.#end(reason);
   }
 
@@ -327,54 +354,5 @@ export class Session implements Member {
     const socket = this.#socket;
     if (socket.writableLength > 0 || socket instanceof TLSSocket) return false;
     return this.#peerEnded || (this.#receiver.waitingBytes === 0 && !socket.isPaused());
-  }
-}
-
-/** Session ends that count and are logged as denials. */
-const DENIED_ENDS: ReadonlySet<CloseReason> = new Set<CloseReason>([
-  'early_talk',
-  'http_after_greeting',
-  'malformed_end',
-  'too_many_errors',
-  'too_many_commands',
-]);
-
-/** Knows the owner of the session's messages. */
-type Owner = Pick<Answering, 'ownerId'>;
-
-/** Reports what one session refused its client, for metrics and log. */
-class Reports {
-  readonly #denials: Denials;
-  readonly #from: { readonly sourceAddress: string; readonly requestId: string };
-  readonly #owner: Owner;
-
-  constructor(denials: Denials, sourceAddress: string, requestId: string, owner: Owner) {
-    this.#denials = denials;
-    this.#from = { sourceAddress, requestId };
-    this.#owner = owner;
-  }
-
-  /** Reports a refused question. */
-  count(answer: Answer): void {
-    if ('yes' in answer) return;
-    const { denied, refused, reply, keyId } = answer;
-    if (denied !== null) this.denied(denied, keyId);
-    if (refused !== null) this.refused(refused, reply);
-  }
-
-  /** Reports that the client may not do what it asked. */
-  denied(reason: string, keyId = this.#owner.ownerId): void {
-    this.#denials.tell({ type: 'denied', reason, keyId, ...this.#from });
-  }
-
-  /** Reports the session's end. */
-  ended(reason: CloseReason): void {
-    if (DENIED_ENDS.has(reason)) this.denied(reason);
-  }
-
-  /** Reports that a message was not accepted. */
-  refused(reason: string, { code, enhanced }: SessionReply): void {
-    const reply = `${code} ${enhanced}`;
-    this.#denials.tell({ type: 'refused', reason, reply, keyId: this.#owner.ownerId, ...this.#from });
   }
 }

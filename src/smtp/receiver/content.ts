@@ -13,11 +13,12 @@ export interface ContentRefusal {
   readonly reply: SessionReply;
 }
 
-const NUL = sessionReply(550, '5.6.11', 'The message has a NUL byte; encode binary content as base64');
+const NUL = sessionReply(550, '5.6.11', 'The message has a NUL byte; encode binary content as base64', 'nul');
 const BARE_NEWLINE = sessionReply(
   550,
   '5.6.11',
   'The message has a lone CR or LF; end every line in CRLF (RFC 5321 section 2.3.8)',
+  'bare_newline',
 );
 
 /** The content of one message while it arrives: scanned, measured, passed on in pieces or, once refused, dropped. */
@@ -122,7 +123,10 @@ export class Content {
 /** The refusal of a message with more than `maxBytes`. */
 export function tooLarge(maxBytes: number) {
   const text = `The message is too large; at most ${maxBytes} bytes are accepted`;
-  return { reason: 'message_too_large', reply: sessionReply(552, '5.3.4', text) } as const;
+  return {
+    reason: 'message_too_large',
+    reply: sessionReply(552, '5.3.4', text, 'message_too_large'),
+  } as const;
 }
 
 function replyTo(fault: ContentFault, { maxLineBytes }: ContentRules): SessionReply {
@@ -130,5 +134,5 @@ function replyTo(fault: ContentFault, { maxLineBytes }: ContentRules): SessionRe
   if (fault === 'bare_newline') return BARE_NEWLINE;
   const most = maxLineBytes - 2;
   const text = `The message has a line of more than ${most} bytes; encode it as quoted-printable or base64`;
-  return sessionReply(550, '5.6.0', text);
+  return sessionReply(550, '5.6.0', text, 'line_too_long');
 }

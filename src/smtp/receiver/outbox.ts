@@ -1,12 +1,18 @@
 import type { CloseReason, Effect, Question, ReceiverOptions } from './effect.ts';
+import { Refusals } from './refusals.ts';
 import { formatReply, type SessionReply, TOO_MANY_COMMANDS, TOO_MANY_ERRORS } from './session-reply.ts';
 
 /** Replies are gathered up to this many characters, so that a pipelined batch is answered in one write. */
 const MAX_GATHERED = 4096;
 
+/** Ends that refuse no command. */
+const NO_REFUSALS: ReadonlySet<CloseReason> = new Set<CloseReason>(['quit', 'time_out', 'shutdown']);
+
 /** The output of a session: effects in order, replies between them, one open question; and counts of waste. */
 export class Outbox {
   readonly #options: ReceiverOptions;
+  /** What was refused, for the owner to look at in the end. */
+  readonly refusals = new Refusals();
   readonly #effects: Effect[] = [];
   #text = '';
   #question: Question | null = null;
@@ -57,12 +63,20 @@ export class Outbox {
       this.end('refused', reply);
       return;
     }
+    this.refusals.add(reply);
     this.#text += formatReply(reply);
     if (reply.code < 500) return;
     this.#errors += 1;
     const { softErrors, hardErrors } = this.#options;
     if (this.#errors >= hardErrors) this.end('too_many_errors', TOO_MANY_ERRORS);
     else if (this.#errors > softErrors) this.ask({ kind: 'pause', errors: this.#errors });
+  }
+
+  /** Refuses a command without counting it as an error. Returns null, like {@link say}. */
+  spare(reply: SessionReply): null {
+    if (this.#closed) return null;
+    this.refusals.add(reply);
+    return this.say(formatReply(reply));
   }
 
   /** Counts a command without a message. False when it was one too many, and the session has ended. */
@@ -112,7 +126,10 @@ export class Outbox {
   /** Adds the last reply and ends. Returns null, see {@link say}. */
   end(reason: CloseReason, reply: SessionReply | null): null {
     if (this.#closed) return null;
-    if (reply !== null) this.#text += formatReply(reply);
+    if (reply !== null) {
+      if (!NO_REFUSALS.has(reason)) this.refusals.add(reply, reason === 'refused' ? undefined : reason);
+      this.#text += formatReply(reply);
+    }
     this.#endWith({ kind: 'close', reason });
     return null;
   }

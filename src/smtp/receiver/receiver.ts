@@ -5,6 +5,7 @@ import type { Effect, Question, ReceiverOptions } from './effect.ts';
 import { asksForHead, hearEarlyTalk, isHttpLine } from './http-line.ts';
 import { InputBuffer } from './input.ts';
 import { Outbox } from './outbox.ts';
+import type { Refusals } from './refusals.ts';
 import * as replies from './session-reply.ts';
 import { ehloReply, isIdleAnswer, isIdleCommand, takeSimpleCommand } from './simple-commands.ts';
 import { Transactions } from './transaction.ts';
@@ -62,6 +63,11 @@ export class Receiver {
   /** Null before EHLO or HELO, and again after STARTTLS. */
   get hello(): Hello | null {
     return this.#hello;
+  }
+
+  /** What was refused so far. */
+  get refusals(): Pick<Refusals, 'first' | 'count' | 'offered'> {
+    return this.#outbox.refusals;
   }
 
   /** For the Received field (RFC 3848). */
@@ -216,6 +222,7 @@ export class Receiver {
 
   #takeFaulty({ fault, text }: FaultyLine): replies.SessionReply | null {
     const { isExchanging } = this.#authentication;
+    if (!isExchanging) this.#outbox.refusals.hear('');
     this.#authentication.abandon();
     if (!isExchanging && isHttpLine(text)) return this.#outbox.end('http_after_greeting', replies.NOT_HTTP);
     if (fault === 'encoding' && !isExchanging && HELLO_LINE.test(text)) return this.#takeCommand(text);
@@ -232,6 +239,7 @@ export class Receiver {
     const blank = line.indexOf(' ');
     const verb = (blank < 0 ? line : line.slice(0, blank)).toUpperCase();
     const argument = blank < 0 ? '' : line.slice(blank + 1).trim();
+    this.#outbox.refusals.hear(verb);
     if (NOT_ASCII.test(line) && !UTF8_VERBS.has(verb)) return replies.NOT_ASCII;
     if (isIdleCommand(verb, argument) && !this.#outbox.countIdle()) return null;
     switch (verb) {

@@ -8,6 +8,8 @@ export interface SessionReply {
   readonly enhanced: string;
   /** Only printable ASCII is sent; a longer text is cut. */
   readonly text: string;
+  /** Why, as a code that an operator can look up; absent where code and status say it. */
+  readonly reason?: string;
 }
 
 /** Characters of a reply's text: the line stays within the 512 octets of RFC 5321 §4.5.3.1.5. */
@@ -27,8 +29,8 @@ export function printable(text: string): string {
   return text.replaceAll('…', '...').replace(UNPRINTABLE, '?').slice(0, MAX_TEXT);
 }
 
-export function sessionReply(code: number, enhanced: string, text: string): SessionReply {
-  return { code, enhanced, text };
+export function sessionReply(code: number, enhanced: string, text: string, reason?: string): SessionReply {
+  return reason === undefined ? { code, enhanced, text } : { code, enhanced, text, reason };
 }
 
 export const OK = '250 2.0.0 OK\r\n';

@@ -214,7 +214,7 @@ export class Transactions {
   #rememberRefused(reply: SessionReply): SessionReply | null {
     this.#refused += 1;
     const isSpared = reply.code !== 421 && this.#refused <= this.#forwardPaths.length;
-    return isSpared ? this.#outbox.say(formatReply(reply)) : reply;
+    return isSpared ? this.#outbox.spare(reply) : reply;
   }
 
   #chunkRefusal(): SessionReply | null {

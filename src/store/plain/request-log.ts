@@ -1,19 +1,24 @@
 import { isRefused } from '../../domain/request-line.ts';
-import type { RequestLog, StoredRequest } from '../request-log.ts';
-import { Columns, type Flag, onSqlite, sql } from './sql.ts';
+import type { RequestLog, RequestPage, RequestPlace, RequestQuery, StoredRequest } from '../request-log.ts';
+import { Columns, type Flag, onPostgres, onSqlite, type Sql, sql } from './sql.ts';
 import { rows, run, type Subject, send } from './work.ts';
 
 /** Lines of the request log, as rows. */
 
-interface Row extends Omit<StoredRequest, 'keyId' | 'number'> {
+interface Row extends Omit<StoredRequest, 'keyId' | 'sourceAddress' | 'session' | 'number'> {
   /** Empty: no known key's. A null would be in no order. */
   readonly keyId: string;
+  /** Empty: none. */
+  readonly sourceAddress: string;
+  /** JSON; null: a request to the API. */
+  readonly session: string | null;
   readonly refused: boolean;
 }
 
 const LINE = new Columns<Row>({
   at: sql`at`,
   keyId: sql`key_id`,
+  sourceAddress: sql`source_address`,
   refused: sql`refused`,
   method: sql`method`,
   path: sql`path`,
@@ -23,39 +28,86 @@ const LINE = new Columns<Row>({
   durationMs: sql`duration_ms`,
   requestId: sql`request_id`,
   weight: sql`weight`,
+  session: sql`session`,
 });
 
 type Found = Omit<Row, 'refused'> & { readonly refused: Flag; readonly number: number };
 
-function lineOf({ refused: _, keyId, ...line }: Found): StoredRequest {
-  return { ...line, keyId: keyId === '' ? null : keyId };
+function lineOf({ refused: _, keyId, sourceAddress, session, ...line }: Found): StoredRequest {
+  return {
+    ...line,
+    keyId: keyId === '' ? null : keyId,
+    sourceAddress: sourceAddress === '' ? null : sourceAddress,
+    session: session === null ? null : (JSON.parse(session) as StoredRequest['session']),
+  };
 }
 
 const BY_KEY_AND_KIND = sql`INDEXED BY request_log_by_key_and_kind`;
 
+/** Each combination is a range of an index, in its order. Of two that could do, SQLite may take the worse. */
+function indexFor({ of, refused, sourceAddress }: RequestQuery): Sql {
+  if (sourceAddress !== null) return onSqlite(sql`INDEXED BY request_log_by_source`);
+  return of === null || refused === null ? sql`` : onSqlite(BY_KEY_AND_KIND);
+}
+
+function rangeOf({ of, refused, since, until, after, sourceAddress }: RequestQuery): Sql {
+  const ofSource = sourceAddress === null ? sql`` : sql`AND source_address = ${sourceAddress}`;
+  const ofKey = of === null || sourceAddress !== null ? sql`` : sql`AND key_id = ${of.keyId ?? ''}`;
+  const ofKind = refused === null || sourceAddress !== null ? sql`` : sql`AND refused = ${refused}`;
+  const behind = after === null ? sql`` : sql`AND (at, number) < (${after.at}, ${after.number})`;
+  return sql`at >= ${since} AND at < ${until ?? Number.MAX_SAFE_INTEGER} ${ofSource} ${ofKey} ${ofKind} ${behind}`;
+}
+
+/** What no index has; null: nothing. */
+function filterOf({ of, refused, kind, sourceAddress, messageId }: RequestQuery): Sql | null {
+  const conditions: Sql[] = [];
+  if (sourceAddress !== null && of !== null) conditions.push(sql`"keyId" = ${of.keyId ?? ''}`);
+  if (sourceAddress !== null && refused !== null) conditions.push(sql`refused = ${refused}`);
+  if (kind !== null) conditions.push(kind === 'api' ? sql`session IS NULL` : sql`session IS NOT NULL`);
+  if (messageId !== null)
+    conditions.push(
+      sql`${onSqlite(sql`instr(session, ${messageId})`)}${onPostgres(sql`strpos(session, ${messageId})`)} > 0`,
+    );
+  if (conditions.length === 0) return null;
+  return conditions.reduce((all, one) => sql`${all} AND ${one}`);
+}
+
+/** `last`: of what was looked at, if there is more. */
+function pageOf(found: readonly Found[], limit: number, last: RequestPlace | null): RequestPage {
+  const lines = found.slice(0, limit).map(lineOf);
+  const shown = lines.at(-1);
+  const next = found.length > limit && shown !== undefined ? { at: shown.at, number: shown.number } : last;
+  return { lines, next };
+}
+
 /** See {@link RequestLog}. */
 export const REQUEST_LOG: Subject<RequestLog> = {
-  reads: { requests: 'statement', keysOfRequests: 'statement' },
+  reads: { requests: 'snapshot', keysOfRequests: 'statement' },
   verbs: {
     *writeRequests(lines) {
       for (const line of lines) {
-        const row = { ...line, keyId: line.keyId ?? '', refused: isRefused(line) };
+        const row = {
+          ...line,
+          keyId: line.keyId ?? '',
+          sourceAddress: line.sourceAddress ?? '',
+          session: line.session === null ? null : JSON.stringify(line.session),
+          refused: isRefused(line),
+        };
         yield* send`INSERT INTO request_log (${LINE.names}) VALUES (${LINE.values(row)})`;
       }
     },
-    *requests({ of, refused, since, until, after, limit }) {
-      // Each combination is a range of an index, in its order. Of two that could do, SQLite may take the worse.
-      const index = of === null || refused === null ? sql`` : onSqlite(BY_KEY_AND_KIND);
-      const ofKey = of === null ? sql`` : sql`AND key_id = ${of.keyId ?? ''}`;
-      const ofKind = refused === null ? sql`` : sql`AND refused = ${refused}`;
-      const behind = after === null ? sql`` : sql`AND (at, number) < (${after.at}, ${after.number})`;
-      const found = yield* rows<Found>`SELECT number, ${LINE.selected} FROM request_log ${index}
-        WHERE at >= ${since} AND at < ${until ?? Number.MAX_SAFE_INTEGER} ${ofKey} ${ofKind} ${behind}
-        ORDER BY at DESC, number DESC LIMIT ${limit + 1}`;
-      const lines = found.slice(0, limit).map(lineOf);
-      const last = lines.at(-1);
-      const next = found.length > limit && last !== undefined ? { at: last.at, number: last.number } : null;
-      return { lines, next };
+    *requests(query) {
+      const { limit, looksAt } = query;
+      const looked = sql`SELECT number, ${LINE.selected} FROM request_log ${indexFor(query)}
+        WHERE ${rangeOf(query)} ORDER BY at DESC, number DESC`;
+      const filter = filterOf(query);
+      if (filter === null) return pageOf(yield* rows<Found>`${looked} LIMIT ${limit + 1}`, limit, null);
+      const found = yield* rows<Found>`SELECT * FROM (${looked} LIMIT ${looksAt}) AS looked
+        WHERE ${filter} ORDER BY at DESC, number DESC LIMIT ${limit + 1}`;
+      if (found.length > limit) return pageOf(found, limit, null);
+      const [last] = yield* rows<RequestPlace>`SELECT at, number FROM request_log ${indexFor(query)}
+        WHERE ${rangeOf(query)} ORDER BY at DESC, number DESC LIMIT 1 OFFSET ${looksAt - 1}`;
+      return pageOf(found, limit, last ?? null);
     },
     *keysOfRequests() {
       // Jumps from key to key: a DISTINCT would walk the whole index.

@@ -4,7 +4,18 @@ import type { RequestQuery } from '../../../src/store/request-log.ts';
 import { requestLine } from '../../support/request-line.ts';
 import { DAY, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
-const ALL: RequestQuery = { of: null, refused: null, since: 0, until: null, after: null, limit: 100 };
+const ALL: RequestQuery = {
+  of: null,
+  refused: null,
+  kind: null,
+  sourceAddress: null,
+  messageId: null,
+  since: 0,
+  until: null,
+  after: null,
+  limit: 100,
+  looksAt: 100,
+};
 
 /** A line that is known by its request id, and was answered with this status. */
 function line(requestId: string, status: number | null = 202, rest: Partial<RequestLine> = {}): RequestLine {
@@ -52,6 +63,62 @@ export function requestLogContract(open: OpenSubject): void {
       expect(await ids({ of: { keyId: 'key_shop' }, refused: false })).toEqual(['a']);
       expect(await ids({ since: T0 + 10, refused: false })).toEqual(['d']);
       expect(await ids({ until: T0 + 10, of: { keyId: 'key_shop' }, refused: true })).toEqual(['c', 'b']);
+    });
+
+    it('finds sessions and requests, also of an address, and the session of a message', async () => {
+      const session = {
+        hello: 'printer',
+        tls: 'TLSv1.3',
+        offered: 2,
+        accepted: 1,
+        messages: ['msg_a', 'msg_b'],
+        refused: 1,
+        refusals: [
+          {
+            verb: 'RCPT',
+            reply: 550,
+            enhanced: '5.7.1',
+            text: 'No \0.',
+            code: 'relay_not_allowed',
+            times: 3,
+          },
+        ],
+        end: 'quit' as const,
+      };
+      const printer = { method: 'SMTP', path: '', sourceAddress: '192.168.7.20', session };
+      await write(line('a'), line('b', 550, printer), line('c', 250, { ...printer, keyId: null }));
+      await write(line('d', 401, { sourceAddress: '192.168.7.20' }), line('e', 202, { sourceAddress: null }));
+      expect(await ids({ kind: 'smtp' })).toEqual(['c', 'b']);
+      expect(await ids({ kind: 'api', refused: true })).toEqual(['d']);
+      expect(await ids({ sourceAddress: '192.168.7.20' })).toEqual(['d', 'c', 'b']);
+      expect(await ids({ sourceAddress: '192.168.7.20', kind: 'smtp', of: { keyId: null } })).toEqual(['c']);
+      expect(await ids({ sourceAddress: '192.168.7.20', refused: true, until: T0 })).toEqual([]);
+      expect(await ids({ messageId: 'msg_b', refused: true })).toEqual(['b']);
+      expect(await ids({ messageId: 'msg_c' })).toEqual([]);
+      const { lines } = await subject.requests.requests({ ...ALL, kind: 'smtp', limit: 1 });
+      expect(lines[0]?.session).toEqual(session);
+    });
+
+    it('pages over what a filter leaves, and looks at no more than it may for a page', async () => {
+      const session = {
+        hello: null,
+        tls: null,
+        offered: 0,
+        accepted: 0,
+        messages: [],
+        refused: 0,
+        refusals: [],
+      };
+      const smtp = { session: { ...session, end: 'lost' as const } };
+      await write(line('old', 221, { ...smtp, at: T0 - 1 }));
+      await write(line('x'), line('y'), line('z'));
+      await write(line('new', 221, { ...smtp, at: T0 + 1 }));
+      const first = await subject.requests.requests({ ...ALL, kind: 'smtp', looksAt: 3 });
+      expect(first.lines.map(({ requestId }) => requestId)).toEqual(['new']);
+      expect(first.next).not.toBeNull();
+      const second = await subject.requests.requests({ ...ALL, kind: 'smtp', looksAt: 3, after: first.next });
+      expect(second.lines.map(({ requestId }) => requestId)).toEqual(['old']);
+      expect(second.next).toBeNull();
     });
 
     it('pages without a gap or a repetition, over lines of the same time', async () => {

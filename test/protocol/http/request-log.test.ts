@@ -42,11 +42,22 @@ async function written() {
   // Who a refused request named is found a moment after its answer.
   await new Promise((resolve) => setImmediate(resolve));
   await world.clock.advance(1000);
-  await world.recorder.flush();
+  await world.writer.flush();
 }
 
 async function stored() {
-  const all = { of: null, refused: null, since: 0, until: null, after: null, limit: 1000 };
+  const all = {
+    of: null,
+    refused: null,
+    kind: null,
+    sourceAddress: null,
+    messageId: null,
+    looksAt: 100_000,
+    since: 0,
+    until: null,
+    after: null,
+    limit: 1000,
+  };
   return (await world.stores.requests.requests(all)).lines;
 }
 

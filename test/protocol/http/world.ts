@@ -26,7 +26,7 @@ import { createIngestApi } from '../../../src/ingest/http/api.ts';
 import { readContent } from '../../../src/ingest/http/find-message.ts';
 import type { ReadWords } from '../../../src/ingest/http/inbox/captured-words.ts';
 import type { IngestDeps, IngestLimits, IngestOptions } from '../../../src/ingest/http/options.ts';
-import { REQUEST_LINES_A_SECOND, RequestRecorder } from '../../../src/ingest/http/request-log.ts';
+import { RequestRecorder } from '../../../src/ingest/http/request-log.ts';
 import type { VerdictDeps } from '../../../src/ingest/http/verdict.ts';
 import type { SharedLimits } from '../../../src/ingest/shared.ts';
 import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
@@ -214,25 +214,18 @@ export class World extends IngestWorld {
   readonly done: Done[] = [];
   /** What is known of lanes, by name. */
   readonly figures = new Map<string, LaneFigures>();
-  /** Whether the log of requests is kept. */
-  keepsRequests = true;
-  /** Writes the log of requests. */
   /** Who asked for checks, in order. */
   readonly checkedFor: string[] = [];
-  readonly recorder: RequestRecorder;
   readonly #server: HttpServer;
   #port = 0;
 
   private constructor({ limits, server, epoch, ...options }: WorldOptions) {
     super({ ...OPTIONS, ...options }, epoch);
     this.options = { ...OPTIONS, ...options, limits: { ...API_LIMITS, ...limits } };
-    const { intake, stores, shared, events, clock, random, log, signal } = this;
+    const { intake, stores, shared, events, clock, random, log, signal, writer } = this;
     const { views, suppressions, templates, requests } = stores;
     const { authenticator } = shared;
     const { operations, outlook } = queueOf(this);
-    const isKept = () => this.keepsRequests;
-    const recorded = { requests, authenticator, isKept, clock, log, signal };
-    this.recorder = new RequestRecorder(recorded, REQUEST_LINES_A_SECOND);
     const handler = createIngestApi(
       {
         intake,
@@ -264,7 +257,7 @@ export class World extends IngestWorld {
         admin: adminOf(this, operations),
         webuiPort: () => 8443,
         ready: () => this.ready,
-        recorder: this.recorder,
+        recorder: new RequestRecorder({ writer, authenticator, clock, log }),
         requests,
       },
       this.options,

@@ -1,10 +1,13 @@
-/** docs/smtp.md has every reply of the listener and every code in its log of the denied, and no other. */
+/** docs/smtp.md has every reply of the listener, the table of codes every code, and no other. */
 import { expect, test } from 'vitest';
+import { isSettingKey } from '../../../src/config/schema.ts';
+import { SMTP_REFUSALS } from '../../../src/ingest/smtp/refusal-codes.ts';
 import {
   deniedCodes,
   enhancedCodes,
   firstCells,
   refusedCodes,
+  sessionCodes,
   sourceReplies,
 } from '../../support/smtp-refusals.ts';
 
@@ -16,18 +19,21 @@ const replies = firstCells(DOC, 'Reply | Why | What to do').flatMap((cell) =>
   [...cell.matchAll(REPLY)].map(([text, code = '', enhanced]) => ({ text, code, enhanced })),
 );
 
-/** Codes in the first cells of the table with this head. */
-function codesIn(head: string): string[] {
-  const cells = firstCells(DOC, head);
-  return cells.flatMap((cell) => [...cell.matchAll(/`([a-z_]+)`/g)].map(([, code = '']) => code)).sort();
-}
-
-test('every code by which somebody is denied something is in the table of codes, and no other', () => {
-  expect(codesIn('`code` | What was refused')).toEqual([...deniedCodes()].sort());
+test('every code by which somebody is denied something, or a message refused, is in the table of codes', () => {
+  const known = Object.keys(SMTP_REFUSALS);
+  expect([...deniedCodes(), ...refusedCodes()].filter((code) => !known.includes(code))).toEqual([]);
 });
 
-test('every code by which a message is refused is in the table of codes, and no other', () => {
-  expect(codesIn('`code` | Why the message was refused')).toEqual([...refusedCodes()].sort());
+test('every code in the table is one that is given', () => {
+  const given = new Set([...deniedCodes(), ...refusedCodes(), ...sessionCodes()]);
+  expect(Object.keys(SMTP_REFUSALS).filter((code) => !given.has(code))).toEqual([]);
+});
+
+test('every setting that a cure names is one', () => {
+  const named = Object.values(SMTP_REFUSALS).flatMap(({ meaning, cure }) => [
+    ...`${meaning} ${cure}`.matchAll(/`([a-z_]+\.[a-z_]+)`/g),
+  ]);
+  expect(named.map(([, key]) => key).filter((key) => !isSettingKey(key ?? ''))).toEqual([]);
 });
 
 test('every reply is in the table of replies', () => {

@@ -3,6 +3,7 @@ import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
 import { expect } from 'vitest';
 import { createSmtpListener, type SmtpListener } from '../../../src/ingest/smtp/listener.ts';
+import { SessionLog } from '../../../src/ingest/smtp/session-log.ts';
 import type { UnsubscribeTerms } from '../../../src/ingest/unsubscribing.ts';
 import { createCertificate } from '../../peers/certificate.ts';
 import { SmtpClient, type SmtpClientOptions } from '../../peers/smtp-client.ts';
@@ -59,7 +60,7 @@ export class SmtpWorld extends IngestWorld {
     super({ maxBytesInFlight, maxWaitingRequests: 1000, maxKeysInMemory: 100 });
     this.#capacity = maxBytesInFlight;
     this.options = smtpTestOptions(options);
-    const { intake, desk, dmarcDesk, shared, events, clock, random, log } = this;
+    const { intake, desk, dmarcDesk, shared, events, clock, random, log, writer, signal } = this;
     const { views, suppressions } = this.stores;
     this.listener = createSmtpListener(
       {
@@ -74,6 +75,7 @@ export class SmtpWorld extends IngestWorld {
         random,
         log,
         crowd: null,
+        sessions: new SessionLog({ writer, clock, signal }),
         unsubscribing: () => this.unsubscribing,
       },
       this.options,

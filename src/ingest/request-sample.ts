@@ -1,4 +1,4 @@
-import { isRefused, type RequestLine } from '../../domain/request-line.ts';
+import { isRefused, type RequestLine } from '../domain/request-line.ts';
 
 /** Requests of one kind. */
 interface Group {
@@ -11,7 +11,10 @@ interface Group {
 
 interface Weighed {
   readonly line: RequestLine;
+  /** Requests. */
   weight: number;
+  /** What these stand for besides themselves. */
+  more: number;
 }
 
 export interface SampleLimits {
@@ -33,7 +36,7 @@ const SHARE_OF_OTHERS = 0.25;
 /**
  * The requests of a second. All of them are kept while they are few; of many, every n-th of its kind, with a weight that
  * says how many it stands for: those of the same key, method, path, status and code. Requests without a known key are
- * one kind, so that strangers cannot take the room of keys. It takes the same room for any number of requests; of more
+ * one kind, and such sessions another, so that strangers cannot take the room of keys. It takes the same room for any number of requests; of more
  * kinds than lines, some are left out, and refused ones last.
  */
 export class RequestSample {
@@ -51,19 +54,19 @@ export class RequestSample {
     return this.#size === 0;
   }
 
-  /** Counts a request; `make` is called if its line is kept. */
-  add(kind: SampledKind, make: () => RequestLine): void {
+  /** Counts a request, which stands for `weight` already; `make` is called if its line is kept. */
+  add(kind: SampledKind, make: () => RequestLine, weight = 1): void {
     const { keyId, status, code, method, pattern } = kind;
     const isOther = !isRefused(kind);
     const groups = isOther ? this.#others : this.#refused;
-    const name = keyId === null ? '' : `${keyId} ${method} ${pattern} ${status} ${code}`;
+    const name = keyId === null ? ofNobody(method) : `${keyId} ${method} ${pattern} ${status} ${code}`;
     const group = groups.get(name) ?? { lines: [], step: 1, skip: 0 };
-    if (isLeftOut(group)) return;
+    if (isLeftOut(group, weight)) return;
     if (this.#size >= this.#limits.max && !this.#makesRoom(isOther)) return;
     // It may have been thinned to make room.
-    if (isLeftOut(group)) return;
+    if (isLeftOut(group, weight)) return;
     groups.set(name, group);
-    group.lines.push({ line: make(), weight: 1 });
+    group.lines.push({ line: make(), weight: 1, more: weight - 1 });
     group.skip = group.step - 1;
     this.#count(1, isOther);
     if (keyId === null && group.lines.length > this.#limits.ofNobody) this.#thin(group, isOther);
@@ -77,7 +80,7 @@ export class RequestSample {
     this.#size = 0;
     this.#sizeOfOthers = 0;
     return groups
-      .flatMap(({ lines }) => lines.map(({ line, weight }) => ({ ...line, weight })))
+      .flatMap(({ lines }) => lines.map(({ line, weight, more }) => ({ ...line, weight: weight + more })))
       .sort((a, b) => a.at - b.at);
   }
 
@@ -103,7 +106,10 @@ export class RequestSample {
     for (const [place, one] of group.lines.entries()) {
       const before = kept.at(-1);
       if (place % 2 === 0 || before === undefined) kept.push(one);
-      else before.weight += one.weight;
+      else {
+        before.weight += one.weight;
+        before.more += one.more;
+      }
     }
     this.#count(kept.length - group.lines.length, isOther);
     group.lines = kept;
@@ -118,12 +124,18 @@ export class RequestSample {
 }
 
 /** Whether the next request of a group is left out: the last line that was kept stands for it then. */
-function isLeftOut(group: Group): boolean {
+function isLeftOut(group: Group, weight: number): boolean {
   const last = group.lines.at(-1);
   if (group.skip === 0 || last === undefined) return false;
   group.skip--;
   last.weight++;
+  last.more += weight - 1;
   return true;
+}
+
+/** The name of what names no known key. */
+function ofNobody(method: string): string {
+  return method === 'SMTP' ? method : '';
 }
 
 /** The group with the most lines, of those with several; null: there is none. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { requestLine } from '../../../test/support/request-line.ts';
+import { requestLine } from '../../test/support/request-line.ts';
 import { RequestSample } from './request-sample.ts';
 
 /** What a second of requests is thinned to. */

@@ -1,0 +1,33 @@
+import { expect, test } from 'vitest';
+import { ManualClock } from '../../../test/support/manual-clock.ts';
+import { requestLine } from '../../../test/support/request-line.ts';
+import type { RequestLine } from '../../domain/request-line.ts';
+import { silentLog } from '../../lib/log.ts';
+import { REQUEST_LINES_A_SECOND, RequestWriter } from '../request-writer.ts';
+import { MAX_SUMS, SessionLog } from './session-log.ts';
+
+/** How sessions of strangers are summed up; the protocol suite has what they are told of. */
+
+test('sources beyond those that are summed up make room, and nothing is lost in the count', async () => {
+  const written: RequestLine[] = [];
+  const clock = new ManualClock();
+  const stopping = new AbortController();
+  const common = { clock, log: silentLog, signal: stopping.signal };
+  const requests = { writeRequests: async (lines: readonly RequestLine[]) => void written.push(...lines) };
+  const writer = new RequestWriter({ ...common, requests, isKept: () => true }, REQUEST_LINES_A_SECOND);
+  const log = new SessionLog({ ...common, writer });
+  const session = { hello: null, tls: null, offered: 1, accepted: 0, messages: [], refused: 1, refusals: [] };
+  const from = (place: number) => `10.${place >> 16}.${(place >> 8) & 255}.${place & 255}`;
+  const all = MAX_SUMS + 200;
+  for (let round = 0; round < 2; round++)
+    for (let place = 0; place < all; place++) {
+      const line = requestLine({ keyId: null, status: 550, code: 'relay_not_allowed', method: 'SMTP' });
+      log.add({ ...line, sourceAddress: from(place), session: { ...session, end: 'quit' } });
+    }
+  log.flush();
+  await writer.flush();
+  expect(written.reduce((sum, { weight }) => sum + weight, 0)).toBe(2 * all);
+  // However many sources there are, strangers get a tenth of the lines of a second.
+  expect(written.length).toBeLessThanOrEqual(REQUEST_LINES_A_SECOND / 10);
+  stopping.abort();
+});
