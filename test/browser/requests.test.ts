@@ -2,10 +2,15 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Client } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
-import { Dashboard, NEEDED } from './dashboard.ts';
+import { SmtpClient } from '../peers/smtp-client.ts';
+import { CAPTURING, Dashboard, NEEDED } from './dashboard.ts';
 import { settled, tooWide } from './looks.ts';
 
-/** Why a call failed, on the dashboard's page Requests. */
+/** Why a call failed, and why the printer cannot send, on the dashboard's page Requests. */
+
+/** What is connected from elsewhere may not send. */
+const PRINTER = '127.0.0.9';
+const configuration = CAPTURING.replace('listener: {', 'listener: { allowed_cidrs: ["127.0.0.1"],');
 
 describeWith(NEEDED, 'the log of requests', () => {
   let dashboard: Dashboard;
@@ -14,7 +19,7 @@ describeWith(NEEDED, 'the log of requests', () => {
   let phone: Page;
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start();
+    dashboard = await Dashboard.start(configuration);
     await dashboard.claim();
     wide = await dashboard.signedIn('/');
     phone = await dashboard.signedIn('/', { width: 375, height: 812, colorScheme: 'dark' });
@@ -163,6 +168,38 @@ describeWith(NEEDED, 'the log of requests', () => {
     await wide.getByRole('menuitem', { name: 'Requests' }).click();
     await row(wide, '422').waitFor();
     expect(new URL(wide.url()).search).toBe('?key=shop');
+  });
+
+  test('the printer that cannot send is two clicks from the overview: why, and what to do', async () => {
+    const [port = 0] = dashboard.server.runtime.smtp;
+    const printer = await SmtpClient.connect(port, { from: PRINTER });
+    await printer.reply();
+    await printer.ask('EHLO printer.office');
+    await printer.askAll('MAIL FROM:<printer@example.com>', 'RCPT TO:<ann@example.org>', 'QUIT');
+    await wide.goto('/requests?kind=smtp');
+    await expect
+      .poll(async () => {
+        await wide.getByRole('button', { name: 'Refresh' }).click();
+        return await row(wide, 'printer.office').count();
+      })
+      .toBe(1);
+    await wide.goto('/');
+    await wide.getByRole('link', { name: 'Refused at the door' }).click();
+    await row(wide, 'printer.office').click();
+    const drawer = wide.getByRole('dialog');
+    await drawer.getByText('Let it sign in with an API key, or allow its address').waitFor();
+    await drawer.getByText('550 5.7.1').waitFor();
+    expect(await wide.content()).not.toContain('ann@example.org');
+    await drawer.getByRole('button', { name: `Allow ${PRINTER}…` }).click();
+    await wide.getByLabel('Address range').waitFor();
+    await wide.keyboard.press('Escape');
+    await drawer.getByRole('button', { name: PRINTER, exact: true }).click();
+    await expect.poll(() => rows(wide).count()).toBe(1 + 1);
+    expect(new URL(wide.url()).searchParams.get('source')).toBe(PRINTER);
+    await phone.goto('/requests?kind=smtp');
+    await row(phone, 'printer.office').getByRole('button').click();
+    await settled(phone);
+    await expect.poll(() => tooWide(phone)).toEqual([]);
   });
 
   test('tells how many requests a line stands for', async () => {

@@ -98,7 +98,13 @@ const template = {
   version: text,
   against: text,
 };
-const requests = { key: text, show: oneOf('refused', 'accepted', 'unknown'), source: text };
+const requests = {
+  key: text,
+  show: oneOf('refused', 'accepted', 'unknown'),
+  kind: oneOf('api', 'smtp'),
+  source: text,
+  message: text,
+};
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [

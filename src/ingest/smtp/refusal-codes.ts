@@ -63,7 +63,7 @@ export const SMTP_REFUSALS = {
   no_memory: { meaning: 'Too much mail was arriving at once (`limits.max_bytes_in_flight`).', cure: 'Let it try again; raise `limits.max_bytes_in_flight` if it happens often.' },
   queue_limit: { meaning: 'Too much mail is waiting to be sent, from this key (`limits.max_queued_per_key`) or in total (`limits.max_queued_bytes`).', cure: 'See why mail waits: `waybill queue list`. The client tries again.' },
   disk_full: { meaning: 'The server’s disk is nearly full.', cure: 'Free space on the disk. The client tries again.' },
-  store_unavailable: { meaning: 'The server’s database cannot be used at the moment.', cure: 'See what `waybill doctor` says. The client tries again.' },
+  store_unavailable: { meaning: 'The server’s database cannot be used at the moment.', cure: 'See what is wrong with it: `waybill doctor`. The client tries again.' },
   shutting_down: { meaning: 'The server was stopping.', cure: 'Nothing: the client tries again.' },
   too_many_errors: { meaning: 'The client made too many errors, and the session was ended (`listener.hard_errors`).', cure: 'See the errors before; correct the client.' },
   too_many_commands: { meaning: 'The client sent too many commands without a message, and the session was ended (`listener.max_commands_without_mail`).', cure: 'Let it connect when there is mail to send.' },

@@ -71,8 +71,17 @@ function people(name: string, list: readonly string[]): ReactNode {
   return list.length === 0 ? undefined : <LongList name={name} items={list} />;
 }
 
-function came(record: Story['record'], address: string | null): string {
-  return address === null ? wayIn(record) : `${wayIn(record)}, from ${address}`;
+function came(record: Story['record'], address: string | null): ReactNode {
+  const way = address === null ? wayIn(record) : `${wayIn(record)}, from ${address}`;
+  if (record.source !== 'smtp') return way;
+  return (
+    <>
+      {way}{' '}
+      <Link to="/requests" search={{ message: record.id }} className="link whitespace-nowrap">
+        Session
+      </Link>
+    </>
+  );
 }
 
 function kept({ kept: isKept, until }: Story['content']): ReactNode {

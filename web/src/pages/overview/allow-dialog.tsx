@@ -17,7 +17,7 @@ export default function AllowDialog({
   denied: { sourceAddress, setting },
   onClose,
 }: {
-  readonly denied: ResultOf<'denials'>[number];
+  readonly denied: Pick<ResultOf<'denials'>[number], 'sourceAddress' | 'setting'>;
   readonly onClose: () => void;
 }) {
   if (setting === null) return null;

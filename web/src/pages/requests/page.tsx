@@ -1,24 +1,19 @@
 import { FileClock, RefreshCw, Search } from 'lucide-react';
-import { useMemo, useState } from 'react';
-import type { ResultOf } from '../../../../src/operations/table.ts';
+import { useCallback, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
-import { formatCount } from '../../format.ts';
-import { Badge, type Tone } from '../../parts/badge.tsx';
 import { Button } from '../../parts/button.tsx';
 import { NameFilter } from '../../parts/choice.tsx';
-import { Copyable } from '../../parts/copy.tsx';
 import { type Column, DataTable, timeColumn } from '../../parts/data-table.tsx';
-import { Dialog } from '../../parts/dialog.tsx';
-import { Card, KeyValue, Page } from '../../parts/page.tsx';
+import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
-import { Segments, Toolbar } from '../../parts/toolbar.tsx';
-import { Duration, Said, Time } from '../../parts/values.tsx';
+import { SearchField, Segments, Toolbar } from '../../parts/toolbar.tsx';
+import { Duration, Said } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { RefusedSources, Words } from './refused-sources.tsx';
+import { AnswerSign, type LoggedRequest, RequestDrawer } from './request-drawer.tsx';
 
 const PAGE = 100;
 
-type LoggedRequest = ResultOf<'requestLog'>['requests'][number];
 /** A request with what tells it from the others of the list. */
 type Line = LoggedRequest & { readonly place: number };
 
@@ -30,9 +25,16 @@ const SHOWN = [
   { value: 'unknown', label: 'Unknown key' },
 ] as const;
 
-/** What became of requests to the API: why did my call fail? */
+/** What the list is about, in words. */
+const KINDS = [
+  { value: 'both', label: 'Both' },
+  { value: 'api', label: 'API' },
+  { value: 'smtp', label: 'SMTP' },
+] as const;
+
+/** What became of requests to the API, and of SMTP sessions: why did my call fail, and why can the printer not send? */
 export function RequestsPage() {
-  const [{ key, show, source }, put] = useAddress();
+  const [{ key, show, kind, source, message }, put] = useAddress();
   const [opened, setOpened] = useState<LoggedRequest | null>(null);
   const keys = useCall('listKeys', {}, { topics: ['keys'] });
   const isUnknown = show === 'unknown';
@@ -41,6 +43,9 @@ export function RequestsPage() {
       key: isUnknown ? null : (key ?? null),
       unknown: isUnknown,
       only: show === 'refused' || show === 'accepted' ? show : null,
+      kind: kind ?? null,
+      source: source ?? null,
+      message: message ?? null,
       limit: PAGE,
       cursor,
     }),
@@ -50,10 +55,12 @@ export function RequestsPage() {
   });
   const lines = useMemo(() => list.rows.map((line, place): Line => ({ ...line, place })), [list.rows]);
   const { isPlaceholderData, isFetching, refetch } = list.query;
+  const search = useCallback((text: string) => put({ source: text || undefined }), [put]);
+  const isFiltered = [show, key, kind, source, message].some((filter) => filter !== undefined);
   return (
     <Page
       title="Requests"
-      note="Why did my call fail? What was asked of the API, and how it was answered."
+      note="Why did my call fail, and why can the printer not send? What came over the API and SMTP, and how it was answered."
       actions={<Button icon={RefreshCw} label="Refresh" busy={isFetching} onClick={() => void refetch()} />}
     >
       <Toolbar>
@@ -62,6 +69,12 @@ export function RequestsPage() {
           choices={SHOWN}
           value={show ?? 'all'}
           onChange={(next) => put({ show: next === 'all' ? undefined : next })}
+        />
+        <Segments
+          label="API or SMTP"
+          choices={KINDS}
+          value={kind ?? 'both'}
+          onChange={(next) => put({ kind: next === 'both' ? undefined : next })}
         />
         {!isUnknown && (
           <NameFilter
@@ -72,7 +85,19 @@ export function RequestsPage() {
             onChange={(name) => put({ key: name })}
           />
         )}
+        <SearchField
+          label="Source address"
+          placeholder="Source address, such as 192.168.7.20"
+          value={source ?? ''}
+          onSearch={search}
+        />
       </Toolbar>
+      {message !== undefined && (
+        <p className="mb-3 flex flex-wrap items-center gap-2 text-sm text-soft">
+          The session that sent <code className="font-mono break-all">{message}</code>
+          <Button small look="quiet" label="All requests" onClick={() => put({ message: undefined })} />
+        </p>
+      )}
       {show === 'refused' && key === undefined && (
         <RefusedSources source={source} onAll={() => put({ source: undefined })} />
       )}
@@ -90,14 +115,16 @@ export function RequestsPage() {
                 isPlaceholderData ? (
                   // Empty is the answer to the former question.
                   <LoadingState lines={10} shape="table" />
-                ) : show !== undefined || key !== undefined ? (
+                ) : isFiltered ? (
                   <EmptyState icon={Search} title="No requests match">
-                    Other keys, or all requests, may have more.
+                    {message === undefined
+                      ? 'Other keys and sources, or all requests, may have more.'
+                      : 'The session is no longer kept, or sent more than the 20 messages that are noted.'}
                   </EmptyState>
                 ) : (
                   <EmptyState icon={FileClock} title="No request yet">
-                    A request is here about a second after its answer, for as long as{' '}
-                    <code className="font-mono">retention.requests_days</code> says.
+                    A request is here about a second after its answer, and an SMTP session after its end, for
+                    as long as <code className="font-mono">retention.requests_days</code> says.
                   </EmptyState>
                 )
               }
@@ -113,6 +140,10 @@ export function RequestsPage() {
             setOpened(null);
             put({ key: name, show: undefined });
           }}
+          onSource={(address) => {
+            setOpened(null);
+            put({ source: address, show: undefined, key: undefined });
+          }}
         />
       )}
     </Page>
@@ -123,17 +154,13 @@ const COLUMNS: readonly Column<Line>[] = [
   {
     header: 'Request',
     width: 'minmax(0, 2fr)',
-    cell: ({ method, path }) => (
-      <span className="block min-w-0 font-mono text-sm break-all">
-        <span className="font-medium">{method}</span> <Said text={path} lines="several" mono />
-      </span>
-    ),
+    cell: (line) => <What of={line} />,
   },
   {
     header: 'Answer',
     width: '6.5rem',
     card: 'aside',
-    cell: (line) => <StatusSign of={line} />,
+    cell: (line) => <AnswerSign of={line} />,
   },
   {
     header: 'Why',
@@ -157,7 +184,12 @@ const COLUMNS: readonly Column<Line>[] = [
     header: 'Key',
     width: 'minmax(0, 9rem)',
     card: 'figure',
-    cell: ({ key }) => (key === null ? <span className="text-soft">unknown</span> : <Said text={key} />),
+    cell: ({ key, session }) =>
+      key === null ? (
+        <span className="text-soft">{session === null ? 'unknown' : 'none'}</span>
+      ) : (
+        <Said text={key} />
+      ),
   },
   {
     header: 'Took',
@@ -169,90 +201,15 @@ const COLUMNS: readonly Column<Line>[] = [
   timeColumn({ header: 'When', width: '6.5rem', card: 'figure', align: 'end' }, ({ at }) => at),
 ];
 
-function StatusSign({ of: { status, standsFor } }: { readonly of: LoggedRequest }) {
+/** What was asked: the request, or how the client of a session called itself, and where it came from. */
+function What({ of: { method, path, sourceAddress, session } }: { readonly of: LoggedRequest }) {
   return (
-    <span className="inline-flex flex-wrap items-center gap-1">
-      <Badge tone={toneOf(status)} dot>
-        {status ?? 'left'}
-      </Badge>
-      {standsFor > 1 && (
-        <span className="text-xs text-soft" title={`Stands for ${formatCount(standsFor)} requests`}>
-          ×{formatCount(standsFor)}
-        </span>
-      )}
+    <span className="block min-w-0">
+      <span className="block font-mono text-sm break-all">
+        <span className="font-medium">{method}</span>{' '}
+        <Said text={session === null ? path : session.hello} none="" lines="several" mono />
+      </span>
+      {sourceAddress !== null && <Said text={`from ${sourceAddress}`} className="text-xs text-soft" />}
     </span>
-  );
-}
-
-function toneOf(status: number | null): Tone {
-  if (status === null) return 'warn';
-  return status < 400 ? 'good' : 'bad';
-}
-
-/** Everything about a request, and what to do if it was refused. */
-function RequestDrawer({
-  of,
-  onClose,
-  onKey,
-}: {
-  readonly of: LoggedRequest;
-  readonly onClose: () => void;
-  readonly onKey: (name: string) => void;
-}) {
-  const { at, key, method, path, code, meaning, cure, faults, durationMs, requestId, standsFor } = of;
-  return (
-    <Dialog
-      kind="drawer"
-      onClose={onClose}
-      title={<Said text={`${method} ${path}`} lines="several" />}
-      {...(meaning !== null && { description: <Words text={meaning} /> })}
-    >
-      <div className="space-y-6">
-        <KeyValue
-          rows={{
-            Answer: <StatusSign of={of} />,
-            Code: code === null ? undefined : <Copyable text={code} />,
-            'What to do': cure === null ? undefined : <Words text={cure} />,
-            Key:
-              key === null ? (
-                'unknown'
-              ) : (
-                <button
-                  type="button"
-                  title={`All requests of ${key}`}
-                  onClick={() => onKey(key)}
-                  className="link text-left break-words"
-                >
-                  {key}
-                </button>
-              ),
-            When: <Time at={at} exact />,
-            Took: <Duration ms={durationMs} />,
-            'Stands for': standsFor === 1 ? undefined : `${formatCount(standsFor)} requests`,
-            'Request id': <Copyable text={requestId} />,
-          }}
-        />
-        {faults.length > 0 && (
-          <section>
-            <h3 className="mb-2 font-semibold">Fields that were wrong</h3>
-            <KeyValue
-              rows={Object.fromEntries(
-                faults.map((fault, place) => [
-                  faults.findIndex(({ pointer }) => pointer === fault.pointer) === place
-                    ? fault.pointer
-                    : `${fault.pointer} (${place + 1})`,
-                  <div key={`${fault.pointer} ${fault.code}`}>
-                    <code className="font-mono text-sm break-all">{fault.code}</code>
-                    <p>
-                      <Words text={fault.meaning} /> <Words text={fault.cure} />
-                    </p>
-                  </div>,
-                ]),
-              )}
-            />
-          </section>
-        )}
-      </div>
-    </Dialog>
   );
 }

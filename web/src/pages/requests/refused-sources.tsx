@@ -9,7 +9,7 @@ import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
-import { limitWords, refusalWords } from './refusal-words.ts';
+import { limitWords } from './refusal-words.ts';
 
 type Refused = ResultOf<'denials'>[number];
 
@@ -103,7 +103,7 @@ function Why({ of, onAllow }: { readonly of: Refused; readonly onAllow: () => vo
     <span className="block min-w-0">
       <code className="font-mono text-sm break-all">{reason}</code>
       <span className="block text-xs text-soft">
-        <Words text={refusalWords(of)} /> {limit !== null && limitWords(limit)}
+        <Words text={of.meaning} /> {limit !== null && limitWords(limit)}
       </span>
       {setting !== null && (
         <IfMay role="admin">

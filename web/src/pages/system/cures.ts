@@ -60,6 +60,10 @@ const PAGES: Table = [
   [/^waybill relays /, () => RELAYS],
   [/^waybill routes /, () => ROUTES],
   [/^waybill doctor/, () => DOCTOR],
+  [/^waybill keys /, () => section('API keys', 'api-keys')],
+  [/^waybill suppressions /, () => ({ label: 'Suppressions', target: { to: '/suppressions' } })],
+  [/^waybill domains /, () => ({ label: 'Domains', target: { to: '/domains' } })],
+  [/^waybill queue /, () => ({ label: 'Queue', target: { to: '/queue' } })],
 ];
 
 /** Where something can be done about what was found, by its name; null where no page can. */
