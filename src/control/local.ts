@@ -13,6 +13,7 @@ import { createDoctor } from './doctor/last-look.ts';
 import { domainOperations } from './domains.ts';
 import { inboxOperations } from './inbox.ts';
 import { keyOperations } from './keys.ts';
+import { liveOperations } from './live.ts';
 import { messageOperations } from './messages.ts';
 import { preflightOperations } from './preflight.ts';
 import { privacyOperations } from './privacy.ts';
@@ -35,6 +36,8 @@ import { webhookOperations } from './webhooks.ts';
 /** The operations, carried out here: in the server, or by a command that holds the data directory. */
 export function createLocalOperations(deps: LocalDeps): Operations {
   const doctor = createDoctor(deps);
+  const search = searchOperations(deps, doctor.last);
+  const relays = async () => (await search.overview({ step: 'minute', count: 1 })).relays;
   return {
     ...keyOperations(deps),
     ...requestOperations(deps),
@@ -51,7 +54,8 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...accountOperations(deps),
     ...settingsOperations(deps),
     ...certificateOperations(deps),
-    ...searchOperations(deps, doctor.last),
+    ...search,
+    ...liveOperations(deps, { relays }),
     ...previewOperations(deps),
     ...rateOperations(deps),
     ...trafficOperations(deps),

@@ -51,6 +51,15 @@ describe('the operations on all mail', () => {
     await expect(operations.countNew({ query: '', after: 'x' })).rejects.toMatchObject({ code: 'invalid' });
   });
 
+  it('tells what happens now: the newest messages, so many a minute', async () => {
+    expect(await operations.live({})).toMatchObject({ messages: [], pace: { received: 0 }, waiting: 0 });
+    const ids: string[] = [];
+    for (let place = 0; place < 13; place++) ids.unshift(await submit(`Invoice ${place}`));
+    const live = await operations.live({});
+    expect(live.messages.map(({ id }) => id)).toEqual(ids.slice(0, 12));
+    expect(live).toMatchObject({ pace: { received: 13, delivered: 0 }, waiting: 13, processing: 0 });
+  });
+
   it('finds the message that a query names, and takes other UUIDs for words', async () => {
     const order = '5b2f8f0e-7d4c-4b6e-9a3d-0c1e2f3a4b5c';
     const id = await submit('Invoice 1');

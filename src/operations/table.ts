@@ -8,6 +8,7 @@ import { DMARC_OPERATIONS } from './dmarc.ts';
 import { DOMAIN_OPERATIONS } from './domains.ts';
 import { INBOX_OPERATIONS } from './inbox.ts';
 import { KEY_OPERATIONS } from './keys.ts';
+import { LIVE_OPERATIONS } from './live.ts';
 import { MESSAGE_OPERATIONS } from './messages.ts';
 import type { OperationsOf, RequestIn, ResultIn, StepIn } from './operation.ts';
 import { PREFLIGHT_OPERATIONS } from './preflight.ts';
@@ -45,6 +46,7 @@ export const OPERATIONS = {
   ...SETTINGS_OPERATIONS,
   ...CERTIFICATE_OPERATIONS,
   ...SEARCH_OPERATIONS,
+  ...LIVE_OPERATIONS,
   ...RATE_OPERATIONS,
   ...TRAFFIC_OPERATIONS,
   ...DMARC_OPERATIONS,

@@ -1,12 +1,29 @@
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { Client, createKey } from '../e2e/service.ts';
 import { describeWith } from '../peers/need.ts';
 import { Dashboard, NEEDED } from './dashboard.ts';
 
-/** Ten thousand messages: found by words and tokens, paged without gaps, and told of when new ones come. */
+/** Ten thousand messages: found by words and tokens, paged without gaps, told of when new ones come, and live. */
 
 const BATCH = 500;
 const BATCHES = 20;
+
+/** Notes in the page what slides last. */
+const NOTE_SLIDES = `
+  const { animate } = Element.prototype;
+  Element.prototype.animate = function (...given) {
+    document.body.dataset.slides = JSON.stringify(given[0]);
+    return animate.apply(this, given);
+  };`;
+const ANIMATIONS = 'document.getAnimations().map(({ animationName }) => animationName ?? "")';
+/** The page is looked at, or not. */
+const LOOK = `(hidden) => {
+  const state = hidden ? 'hidden' : 'visible';
+  Object.defineProperty(document, 'hidden', { configurable: true, get: () => hidden });
+  Object.defineProperty(document, 'visibilityState', { configurable: true, get: () => state });
+  document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+}`;
 
 describeWith(NEEDED, 'ten thousand messages', () => {
   let dashboard: Dashboard;
@@ -130,5 +147,52 @@ describeWith(NEEDED, 'ten thousand messages', () => {
       .click();
     await page.getByText('The setting was changed').waitFor();
     expect((await send()).status).toBe(413);
+  });
+
+  test('live mode shows the newest twelve, slides new ones in, and is quiet where motion is unwanted', async () => {
+    const still = await dashboard.signedIn('/');
+    const moving = await dashboard.signedIn('/?live=1');
+    await moving.emulateMedia({ reducedMotion: 'no-preference' });
+    await still.getByRole('switch', { name: 'Live' }).click();
+    expect(new URL(still.url()).search).toBe('?live=1');
+    const newest = (page: Page) =>
+      page
+        .getByRole('heading', { name: 'Newest messages' })
+        .locator('xpath=ancestor::section[1]')
+        .getByRole('listitem');
+    await expect.poll(() => newest(still).count()).toBe(12);
+    await expect.poll(() => newest(moving).count()).toBe(12);
+    for (const page of [still, moving]) await page.evaluate(NOTE_SLIDES);
+    const mail = { from: 'load@example.com', to: ['ann@example.net'], subject: 'Just in', text: 'Hi.' };
+    await Promise.all(Array.from({ length: 14 }, () => client.send(mail)));
+    for (const page of [still, moving])
+      await expect.poll(() => newest(page).first().textContent()).toContain('Just in');
+    await expect.poll(() => newest(moving).count()).toBe(12);
+    await expect.poll(() => moving.locator('body').getAttribute('data-slides')).toMatch(/translateY\(-\d/);
+    expect(await still.locator('body').getAttribute('data-slides')).toBeNull();
+    const names = (page: Page) => page.evaluate<string[]>(ANIMATIONS);
+    await expect.poll(() => names(moving)).toContain('flow');
+    expect(await names(still)).not.toContain('flow');
+  });
+
+  test('live mode asks for nothing while nobody looks, and catches up', async () => {
+    const page = await dashboard.signedIn('/?live=1');
+    const other = await dashboard.signedIn('/?live=1');
+    const look = (hidden: boolean) => page.evaluate(`(${LOOK})(${hidden})`);
+    await page.getByRole('heading', { name: 'Newest messages' }).waitFor();
+    await page.waitForLoadState('networkidle');
+    await look(true);
+    const asked: string[] = [];
+    page.on('request', (request) => asked.push(new URL(request.url()).pathname));
+    await client.send({
+      from: 'load@example.com',
+      to: ['ann@example.net'],
+      subject: 'Seen later',
+      text: 'Hi',
+    });
+    await other.getByRole('link', { name: 'Seen later' }).waitFor();
+    expect(asked).not.toContain('/api/call/live');
+    await look(false);
+    await page.getByRole('link', { name: 'Seen later' }).waitFor();
   });
 });

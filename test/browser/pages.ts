@@ -44,6 +44,7 @@ export function pagesOf(things: Things): readonly LookedAt[] {
   const { delivered, failed, captured, faulty, template, bounced, suppressed, webhook } = things;
   return [
     { name: 'overview', path: '/', heading: 'Overview' },
+    { name: 'overview-live', path: '/?live=1', heading: 'Overview' },
     { name: 'messages', path: '/messages', heading: 'Messages' },
     { name: 'messages-none-found', path: '/messages?q=nothingofthekind', heading: 'Messages' },
     { name: 'message', path: `/messages/${delivered}`, heading: /invoice/i },

@@ -108,7 +108,7 @@ const requests = {
 
 // Apart from the tree: inside its call the types of paths and searches would be lost.
 const pages = [
-  page('/', { range }, async () => (await import('./pages/overview/page.tsx')).OverviewPage),
+  page('/', { range, live: flag }, async () => (await import('./pages/overview/page.tsx')).OverviewPage),
   page('/messages', { q: text }, async () => (await import('./pages/messages/page.tsx')).MessagesPage),
   page('/messages/$id', { view }, async () => (await import('./pages/message/page.tsx')).MessagePage),
   page('/queue', { relay: text }, async () => (await import('./pages/queue/page.tsx')).QueuePage),

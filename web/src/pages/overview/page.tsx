@@ -1,17 +1,22 @@
 import { Link, useNavigate } from '@tanstack/react-router';
 import { ArrowRight } from 'lucide-react';
+import { lazy, Suspense } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
+import { steadily } from '../../connection.ts';
 import { formatChange, formatCount, formatRate, formatWithin, timeQuery } from '../../format.ts';
 import { ButtonLink } from '../../parts/button.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
+import { Switch } from '../../parts/switch.tsx';
 import { TimeSeriesChart } from '../../parts/time-series-chart.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 import { Banners, Failures } from './banners.tsx';
 import { FATES, Flow, RelaysTable } from './flow.tsx';
+
+const LiveMode = lazy(steadily(() => import('./live-mode.tsx')));
 
 /** The figures of the last minutes move with time, which no hint tells of. */
 const EVERY_MS = 15_000;
@@ -42,7 +47,7 @@ const SECONDS: Readonly<Record<Range['step'], number>> = { minute: 60, hour: 3_6
 
 /** How the service does: what someone sees who looks in for five seconds, and what they should know. */
 export function OverviewPage() {
-  const [{ range: chosen = 'day' }, put] = useAddress();
+  const [{ range: chosen = 'day', live = false }, put] = useAddress();
   const range = RANGES.find(({ value }) => value === chosen) ?? BY_DEFAULT;
   const overview = useCall(
     'overview',
@@ -50,13 +55,23 @@ export function OverviewPage() {
     { topics: ['messages', 'queue', 'relays', 'health'], everyMs: EVERY_MS, keep: true, prompt: true },
   );
   return (
-    <Page title="Overview" {...(overview.data && { note: dayNote(overview.data) })}>
+    <Page
+      title="Overview"
+      {...(overview.data && { note: dayNote(overview.data) })}
+      actions={<Switch label="Live" checked={live} onChange={(on) => put({ live: on || undefined })} />}
+    >
       <Fetched query={overview} lines={8}>
         {(view) => (
           <div className="space-y-4">
             <Banners banners={view.banners} relays={view.relays} />
             {view.empty && <Welcome />}
-            <Flow view={view} />
+            {live ? (
+              <Suspense fallback={<Flow view={view} />}>
+                <LiveMode />
+              </Suspense>
+            ) : (
+              <Flow view={view} />
+            )}
             <Today view={view} />
             <div className="grid gap-4 xl:grid-cols-[minmax(0,2fr)_minmax(0,1fr)]">
               <OutcomesChart

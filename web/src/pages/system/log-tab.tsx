@@ -2,9 +2,9 @@ import { ScrollText } from 'lucide-react';
 import { useCallback, useLayoutEffect, useRef, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
-import { Switch } from '../../parts/choice.tsx';
 import { classNames } from '../../parts/class-names.ts';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
+import { Switch } from '../../parts/switch.tsx';
 import { SearchField, Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { useCall } from '../../queries.ts';
 
