@@ -49,6 +49,43 @@ test('is of everybody, of a key by name or id, or of nobody', async () => {
   ]);
 });
 
+test('is of a kind, of a source, and of the session that sent a message', async () => {
+  const session = {
+    hello: 'printer',
+    tls: null,
+    offered: 1,
+    accepted: 0,
+    messages: ['msg_sent'],
+    refused: 1,
+    refusals: [
+      { verb: 'RCPT', reply: 550, enhanced: '5.7.1', text: 'No.', code: 'relay_not_allowed', times: 2 },
+    ],
+    end: 'quit' as const,
+  };
+  const smtp = { method: 'SMTP', path: '', status: 550, code: 'relay_not_allowed', keyId: null, session };
+  const source = { sourceAddress: '192.168.7.20' };
+  await stores.requests.writeRequests([
+    requestLine({ at: at + 7, requestId: 'session', ...smtp, ...source }),
+    requestLine({ at: at + 8, requestId: 'named', ...smtp, keyId: 'source:scanner', sourceAddress: null }),
+    requestLine({ at: at + 9, requestId: 'api', status: 403, code: 'source_not_allowed', ...source }),
+  ]);
+  expect(await ids({ kind: 'smtp' })).toEqual(['named', 'session']);
+  expect(await ids({ source: ' ::ffff:192.168.7.20 ' })).toEqual(['api', 'session']);
+  expect(await ids({ source: '192.168.7.20', kind: 'api', only: 'refused' })).toEqual(['api']);
+  expect(await ids({ message: 'msg_sent', key: 'source:scanner' })).toEqual(['named']);
+  const { requests } = await ask({ limit: 3 });
+  expect(requests.map(({ kind, key, setting }) => [kind, key, setting])).toEqual([
+    ['api', 'key_shop', 'api.allowed_cidrs'],
+    ['smtp', 'source:scanner', null],
+    ['smtp', null, 'listener.allowed_cidrs'],
+  ]);
+  expect(requests[2]?.meaning).toMatch(/may not send to others/);
+  expect(requests[2]?.session?.refusals[0]).toMatchObject({
+    times: 2,
+    cure: expect.stringMatching(/API key/),
+  });
+});
+
 test('has the names of keys, and what codes mean', async () => {
   const { requests } = await ask({});
   expect(requests.map(({ key }) => key)).toEqual(['key_gone', 'key_gone', null, 'shop', 'shop', 'shop']);

@@ -1,23 +1,36 @@
 import { expect, test } from 'vitest';
+import { FAULTS } from '../../../../src/ingest/http/openapi/fault-codes.ts';
+import { PROBLEMS } from '../../../../src/ingest/http/openapi/problem-codes.ts';
 import { SMTP_REFUSALS } from '../../../../src/ingest/smtp/refusal-codes.ts';
 import { curesIn, cureWords } from './refusal-cures.ts';
 
 const { relay_not_allowed, queue_limit, too_many_recipients, nul } = SMTP_REFUSALS;
 
-test('a refusal leads to the setting and the page that its cure names, once each', () => {
-  expect(curesIn(relay_not_allowed.cure).map(({ label }) => label)).toEqual([
-    'API keys',
-    'Setting listener.allowed_cidrs',
+const labels = (of: { readonly meaning: string; readonly cure: string }, without?: string) =>
+  curesIn(of, without).map(({ label }) => label);
+
+test('a refusal leads to the settings and pages that its sentences name, once each', () => {
+  expect(labels(relay_not_allowed)).toEqual(['API keys', 'Setting listener.allowed_cidrs']);
+  expect(labels(relay_not_allowed, 'listener.allowed_cidrs')).toEqual(['API keys']);
+  expect(labels(queue_limit)).toEqual([
+    'Queue',
+    'Setting limits.max_queued_per_key',
+    'Setting limits.max_queued_bytes',
   ]);
-  expect(curesIn(relay_not_allowed.cure, 'listener.allowed_cidrs').map(({ label }) => label)).toEqual([
-    'API keys',
-  ]);
-  expect(curesIn(queue_limit.cure)).toMatchObject([{ target: { to: '/queue' } }]);
-  expect(curesIn(too_many_recipients.cure)).toMatchObject([
+  expect(curesIn(too_many_recipients)).toMatchObject([
     { target: { to: '/settings/$section', params: { section: 'all' }, search: { q: 'api.max_recipients' } } },
   ]);
-  expect(curesIn(nul.cure)).toEqual([]);
-  expect(curesIn('`a.b` `c.d` `e.f` `g.h` `a.b`')).toHaveLength(3);
+  expect(labels(nul)).toEqual([]);
+  expect(curesIn({ meaning: '`g.h` `a.b`', cure: '`a.b` `c.d` `e.f`' })).toHaveLength(3);
+});
+
+test('over the API, too; where only a key is named, to the keys', () => {
+  expect(labels(PROBLEMS.unauthorized)).toEqual(['API keys']);
+  expect(labels(PROBLEMS.content_too_large)).toEqual([
+    'Setting api.max_message_bytes',
+    'Setting api.max_batch_bytes',
+  ]);
+  expect(labels(FAULTS.required)).toEqual([]);
 });
 
 test('where there is a button, the sentence comes without the command line', () => {

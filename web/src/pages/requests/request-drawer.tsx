@@ -151,7 +151,7 @@ function Choice({
 }
 
 /** What to do, with the pages on which it is done; who may allow the source can do so here. */
-function Cure({ of: { cure, setting, sourceAddress } }: { readonly of: LoggedRequest }) {
+function Cure({ of: { meaning, cure, setting, sourceAddress } }: { readonly of: LoggedRequest }) {
   const [asked, setAsked] = useState(false);
   if (cure === null) return null;
   return (
@@ -166,7 +166,7 @@ function Cure({ of: { cure, setting, sourceAddress } }: { readonly of: LoggedReq
             <Button small look="primary" label={`Allow ${sourceAddress}…`} onClick={() => setAsked(true)} />
           </IfMay>
         )}
-        {curesIn(cure, setting).map(({ label, target }) => (
+        {curesIn({ meaning, cure }, setting).map(({ label, target }) => (
           <ButtonLink key={label} small label={label} {...target} />
         ))}
       </Acts>

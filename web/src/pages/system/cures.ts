@@ -20,6 +20,8 @@ const section = (label: string, name: string): Cure => ({
 const ADD_RELAY: Cure = { label: 'Add a relay', target: { to: '/relays', search: { add: 'choose' } } };
 const RELAYS: Cure = { label: 'Relays', target: { to: '/relays' } };
 const ROUTES: Cure = { label: 'Routes', target: { to: '/routes' } };
+/** Where keys are made, changed and revoked. */
+export const API_KEYS = section('API keys', 'api-keys');
 /** Where all that the doctor finds is. */
 export const DOCTOR: Cure = { label: 'Doctor', target: { to: '/system', search: { tab: 'doctor' } } };
 
@@ -36,7 +38,7 @@ const CURES: Table = [
   ],
   [/^hold (.+)$/, () => ({ label: 'Queue', target: { to: '/queue' } })],
   [/^webhook/, () => ({ label: 'Webhooks', target: { to: '/webhooks' } })],
-  [/access key/, () => section('API keys', 'api-keys')],
+  [/access key/, () => API_KEYS],
   [/^open relay$|^sources$/, () => section('SMTP listener', 'smtp')],
   [/^relays$|breaker|^quotas$/, () => RELAYS],
   [/route/, () => ROUTES],
@@ -60,7 +62,7 @@ const PAGES: Table = [
   [/^waybill relays /, () => RELAYS],
   [/^waybill routes /, () => ROUTES],
   [/^waybill doctor/, () => DOCTOR],
-  [/^waybill keys /, () => section('API keys', 'api-keys')],
+  [/^waybill keys /, () => API_KEYS],
   [/^waybill suppressions /, () => ({ label: 'Suppressions', target: { to: '/suppressions' } })],
   [/^waybill domains /, () => ({ label: 'Domains', target: { to: '/domains' } })],
   [/^waybill queue /, () => ({ label: 'Queue', target: { to: '/queue' } })],
