@@ -69,5 +69,5 @@ export const SMTP_REFUSALS = {
   too_many_commands: { meaning: 'The client sent too many commands without a message, and the session was ended (`listener.max_commands_without_mail`).', cure: 'Let it connect when there is mail to send.' },
   too_many_transactions: { meaning: 'There were as many messages in one session as `listener.max_messages_per_connection` allows.', cure: 'Nothing: the client connects again.' },
   too_much_input: { meaning: 'The client sent too much without waiting for replies.', cure: 'Let it wait for the reply to EHLO, DATA, AUTH and the end of a message.' },
-  nothing_asked: { meaning: 'The client connected and left: a scanner, or a check of the port.', cure: 'Nothing.' },
+  nothing_sent: { meaning: 'The client left without a message: a scanner, or a check of the port or of an address.', cure: 'Nothing.' },
 } as const satisfies Record<string, SmtpRefusalRow>;

@@ -22,6 +22,7 @@ export class Reports {
   readonly #denials: Denials;
   readonly #from: { readonly sourceAddress: string; readonly requestId: string };
   readonly #owner: Owner;
+  #namedKey: string | null = null;
 
   constructor(denials: Denials, sourceAddress: string, requestId: string, owner: Owner) {
     this.#denials = denials;
@@ -29,10 +30,16 @@ export class Reports {
     this.#owner = owner;
   }
 
+  /** The key that a refused AUTH presented, if there is one; null: none. */
+  get namedKey(): string | null {
+    return this.#namedKey;
+  }
+
   /** Reports a refused question. */
   count(answer: Answer): void {
     if ('yes' in answer) return;
     const { denied, refused, reply, keyId } = answer;
+    this.#namedKey = keyId ?? this.#namedKey;
     if (denied !== null) this.denied(denied, keyId);
     if (refused !== null) this.refused(refused, reply);
   }

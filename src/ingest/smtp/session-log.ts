@@ -6,7 +6,7 @@ import type { RequestWriter } from '../request-writer.ts';
 /**
  * What the log of requests has of SMTP sessions: a line for each that sent something, or was refused. The ports are open
  * to the world: sessions without a key or a name that were refused for one reason from one source, and those in which
- * nothing was asked for, become one line in ten minutes.
+ * nothing was sent, become one line in ten minutes.
  */
 
 /** A line of a session: it stands for itself. */
@@ -15,8 +15,8 @@ export type SessionLine = RequestLine & {
   readonly session: NonNullable<RequestLine['session']>;
 };
 
-/** The code of sessions in which nothing was asked for. */
-export const NOTHING_ASKED = 'nothing_asked';
+/** The code of sessions in which nothing was sent, and nothing refused. */
+export const NOTHING_SENT = 'nothing_sent';
 
 /** For how long repeated sessions are summed up, in ms. */
 export const SUM_MS = 600_000;
@@ -59,7 +59,7 @@ export class SessionLog {
   /** Notes a session. */
   add(line: SessionLine): void {
     const isStrange = line.keyId === null && line.session.accepted === 0;
-    if (!isStrange && line.code !== NOTHING_ASKED) {
+    if (!isStrange && line.code !== NOTHING_SENT) {
       this.#write(line, 1);
       return;
     }
@@ -71,7 +71,7 @@ export class SessionLog {
       return;
     }
     // The first one is told of at once, if it says something: somebody may wait to see it.
-    const isTold = line.code !== NOTHING_ASKED;
+    const isTold = line.code !== NOTHING_SENT;
     if (isTold) this.#write(line, 1);
     this.#sums.set(name, { since: this.#deps.clock.mono(), last: line, count: isTold ? 0 : 1 });
     if (this.#sums.size > MAX_SUMS) this.#endOldest();

@@ -5,7 +5,7 @@ import type { CloseReason } from '../../smtp/receiver/effect.ts';
 import type { RefusedCommand } from '../../smtp/receiver/refusals.ts';
 import { printable, type SessionReply } from '../../smtp/receiver/session-reply.ts';
 import type { ListenerContext } from './context.ts';
-import { NOTHING_ASKED } from './session-log.ts';
+import { NOTHING_SENT } from './session-log.ts';
 import { shownHello, shownReply } from './shown-session.ts';
 
 /** Why a session is over: as the receiver says, or `lost`, `tls` for a handshake that failed, `http`, or a fault of ours. */
@@ -84,15 +84,21 @@ export class SessionNote {
   }
 }
 
+/** Codes of ends by which a message was cut off. */
+const CUT_OFF: Readonly<Partial<Record<SessionOver, string>>> = {
+  time_out: 'time_out',
+  shutdown: 'shutting_down',
+};
+
 /** Why the session came to nothing, or to less than was asked; the first refusal that has a reason of its own says it. */
 function verdictOf(over: SessionOver, { offered, accepted, refusals }: SmtpSessionFacts) {
   const isShort = accepted === 0 || accepted < offered;
   const refusal = refusals.find(({ code }) => !GENERAL.has(code)) ?? refusals[0];
   if (isShort && refusal !== undefined) return { status: refusal.reply, code: refusal.code };
   if (over === 'tls') return { status: null, code: 'tls_failed' };
-  if (isShort && offered > 0)
-    return { status: null, code: over === 'time_out' ? 'time_out' : 'session_lost' };
-  return accepted > 0 ? { status: 250, code: null } : { status: 221, code: NOTHING_ASKED };
+  if (isShort && offered > 0 && over !== 'quit')
+    return { status: null, code: CUT_OFF[over] ?? 'session_lost' };
+  return accepted > 0 ? { status: 250, code: null } : { status: 221, code: NOTHING_SENT };
 }
 
 function refusalOf({ verb, reply, reason, times }: RefusedCommand): SmtpRefusal {

@@ -135,7 +135,7 @@ export class Session implements Member {
   /** For the log of requests; the first end counts. */
   #noteEnd(over: SessionOver): void {
     this.#note.end(over, () => ({
-      ownerId: this.#answering.ownerId,
+      ownerId: this.#answering.ownerId ?? this.#reports.namedKey,
       hello: this.#receiver.hello?.name ?? null,
       offered: this.#receiver.refusals.offered,
       accepted: this.#answering.accepted,

@@ -104,13 +104,15 @@ test('further refusals of a stranger for the same reason become one line in ten 
   expect((await written()).map(({ code, weight }) => [code, weight])).toEqual([['relay_not_allowed', 3]]);
 });
 
-test('connections that ask for nothing are only counted', async () => {
-  for (let round = 0; round < 4; round++) (await world.greeted()).reset();
+test('sessions that send nothing, and are refused nothing, are only counted', async () => {
+  for (let round = 0; round < 3; round++) (await world.greeted()).reset();
+  const asking = await world.hello();
+  await asking.askAll('MAIL FROM:<>', 'RCPT TO:<postmaster>', 'QUIT');
   await world.until(() => world.sockets === 0);
   expect(await written()).toEqual([]);
   await world.clock.advance(SUM_MS + 60_000);
   expect((await written()).map(({ code, status, weight }) => [code, status, weight])).toEqual([
-    ['nothing_asked', 221, 4],
+    ['nothing_sent', 221, 4],
   ]);
 });
 
@@ -156,6 +158,17 @@ test('a message that is refused for its content, and one of which the rest never
   ]);
 });
 
+test('a key that is no longer good is named', async () => {
+  const revoked = await world.key({ id: 'key_old', revokedAt: world.clock.wall() });
+  const client = await world.secured();
+  expect(await world.passing(client.ask(`AUTH PLAIN ${base64(`\0app\0${revoked}`)}`))).toMatch(/^535 /);
+  expect(await quit(client)).toMatchObject({
+    keyId: 'key_old',
+    code: 'auth_revoked',
+    session: { refusals: [{ verb: 'AUTH', reply: 535, enhanced: '5.7.8' }] },
+  });
+});
+
 test('a handshake that fails is told of, also where TLS begins with the connection', async () => {
   const client = await world.hello();
   expect(await client.ask('STARTTLS')).toMatch(/^220 /);
@@ -180,5 +193,5 @@ test('nothing is noted while the log is not kept, and what is summed up is writt
   const counted = await world.hello();
   await counted.ask('QUIT');
   await world.listener.close(AbortSignal.abort());
-  expect((await written()).map(({ code }) => code)).toEqual(['nothing_asked']);
+  expect((await written()).map(({ code }) => code)).toEqual(['nothing_sent']);
 });
