@@ -172,7 +172,7 @@ class TrafficCounts {
     reply: Reply,
     messageId: string,
   ): void {
-    if (this.#last?.reply.text !== reply.text || this.#last.reply.code !== reply.code)
+    if (this.#last === null || !isSame(this.#last.reply, reply))
       this.#last = { reply, group: replyGroupOf(reply) };
     const hour = Math.floor(this.#clock.wall() / MINUTE_MS / HOUR_MINUTES);
     const count = { deferred: 0, failed: 0, bounced: 0, [effect]: 1 };
@@ -190,6 +190,11 @@ class TrafficCounts {
       this.#replies.set(key, { ...one });
     else this.#addReply({ ...one, ...NOT_TOLD, group: OTHERS, example: '', messageId: '' });
   }
+}
+
+function isSame(one: Reply, other: Reply): boolean {
+  const { text, code, enhanced, cause } = other;
+  return one.text === text && one.code === code && one.enhanced === enhanced && one.cause === cause;
 }
 
 /** None of these has a blank in it, except for tags, which begin with a line break. */

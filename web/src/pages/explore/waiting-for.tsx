@@ -115,9 +115,10 @@ function PlaceFacts({ place }: { readonly place: Place }) {
   const kept = rest === null ? waits : waits.filter(({ resting }) => resting === null);
   const facts: Facts = {
     'Kept back': kept.length === 0 ? undefined : <Obstacles waits={kept} />,
-    'Next try': nextAt === null ? undefined : <DueAt at={nextAt} />,
+    // Of a lane that rests, its panel says it.
+    'Next try': nextAt === null || rest !== null ? undefined : <DueAt at={nextAt} />,
     'Oldest accepted': since === null ? undefined : <Time at={since} exact />,
-    Pace: relay === null ? undefined : paceWords(place),
+    Pace: relay === null || rest !== null ? undefined : paceWords(place),
     'Last replies': replies.length === 0 ? undefined : <LastReplies replies={replies} />,
   };
   return <KeyValue rows={facts} />;
@@ -125,9 +126,9 @@ function PlaceFacts({ place }: { readonly place: Place }) {
 
 /** How fast the whole lane goes now, and what it may. */
 function paceWords({ inFlight, concurrency, perMinute, maxPerSecond }: Place): string {
-  const atOnce = concurrency === null ? '' : ` of ${formatCount(concurrency)} at once`;
-  const most = maxPerSecond === null ? '' : `, at most ${formatCount(maxPerSecond)} begun a second`;
-  return `${formatCount(inFlight)}${atOnce} under way, ${formatCount(perMinute)} in the last minute${most}`;
+  const atOnce = concurrency === null ? '' : ` of ${formatCount(concurrency)}`;
+  const most = maxPerSecond === null ? '' : `, at most ${formatCount(maxPerSecond)} a second`;
+  return `${formatCount(inFlight)}${atOnce} attempts at once, ${formatCount(perMinute)} in the last minute${most}`;
 }
 
 function Obstacles({ waits }: Pick<Place, 'waits'>) {
