@@ -7,12 +7,15 @@ import { formatTimestamp } from '../lib/clock.ts';
 import { OperationError } from '../operations/call.ts';
 import type { Destination, DestinationOperations, DestinationPlace } from '../operations/destination.ts';
 import { type ListPage, type MessageDetail, type RecipientRecord, UNFILTERED } from '../store/views.ts';
+import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
 import { wayOf } from './outlook.ts';
 import { laneState, restOf } from './queue.ts';
 
 /** Why mail to one domain is late. */
 
+/** All who ask for a domain within so long cost as much as one: much may have to be looked at. */
+const SHARED_MS = 1_000;
 /** Messages that are looked at. */
 const MAX_MESSAGES = 100;
 /** Pages of a list, each of which looks at no more than `MAX_EXAMINED` records. */
@@ -25,7 +28,13 @@ export type DestinationDeps = Pick<LocalDeps, 'views' | 'queue' | 'resolution' |
 
 /** See {@link DestinationOperations}. */
 export function destinationOperations(deps: DestinationDeps): DestinationOperations {
-  return { destination: ({ domain }) => destination(readDomain(domain), deps) };
+  const shared = new AnswerShare<Destination>(deps.clock, SHARED_MS);
+  return {
+    destination: async ({ domain: text }) => {
+      const domain = readDomain(text);
+      return await shared.ask(domain, () => destination(domain, deps));
+    },
+  };
 }
 
 function readDomain(text: string): string {

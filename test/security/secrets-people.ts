@@ -168,6 +168,8 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     messageFeedback: { id },
     feedbackText: { id: feedback },
     rates: { by: 'relay', days: 1 },
+    traffic: { step: 'hour', count: 2, by: 'key' },
+    destination: { domain: 'example.net' },
     messageContent: { id },
     sessions: { name: null },
     search: { query: '', limit: 200, before: null },

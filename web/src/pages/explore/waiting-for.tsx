@@ -13,12 +13,12 @@ import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 type Destination = ResultOf<'destination'>;
 type Place = Destination['places'][number];
 
-/** Ages and rates change without a hint. */
+/** Not by hints, which come with every message: much may have to be looked at. */
 const REFRESH_MS = 5_000;
 
 /** What waits for a domain now, where, and why. */
 export function WaitingFor({ domain }: { readonly domain: string }) {
-  const found = useCall('destination', { domain }, { topics: ['queue', 'relays'], everyMs: REFRESH_MS });
+  const found = useCall('destination', { domain }, { everyMs: REFRESH_MS });
   return (
     <Card
       flush
