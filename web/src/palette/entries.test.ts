@@ -55,9 +55,23 @@ test.each([
     'ews-',
     ['news-eu', 'Resume news-eu', 'Test news-eu', 'Send a test message through news-eu'],
   ],
+  [
+    'what lies within other words is left out beside better',
+    'out',
+    ['out', 'Sign out', 'Pause out', 'Test out'],
+  ],
   ['what nothing is called', 'zebra', []],
 ])('%s', (_, text, expected) => {
   expect(labels(text).slice(0, Math.max(1, expected.length))).toEqual(expected);
+});
+
+test('what is called exactly so is found', () => {
+  const groups = matching(ALL, 'OUT').map(({ label, group }) => [label, group]);
+  expect(groups.slice(0, 2)).toEqual([
+    ['out', 'Found'],
+    ['Sign out', 'Do'],
+  ]);
+  expect(groups.flat()).not.toContain('Routes');
 });
 
 test('what is held can be resumed, and the inbox cannot be held', () => {

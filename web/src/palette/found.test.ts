@@ -42,6 +42,18 @@ test.each<[what: string, pasted: string, answer: Answer | undefined, leads: read
     [{ to: '/messages', search: { q: 'hop:4F7C12AB' } }],
   ],
   [
+    'a message, before the server has said anything',
+    ID,
+    undefined,
+    [{ to: '/messages/$id', params: { id: ID } }],
+  ],
+  [
+    'a message that is not there',
+    ID,
+    { kind: 'none' },
+    [{ to: '/system', search: { tab: 'log', level: 'debug', q: ID } }],
+  ],
+  [
     'a queue id that no hop gave',
     '4F7C12AB',
     { kind: 'none' },

@@ -34,7 +34,12 @@ export function foundEntries(
   const { kind, text } = guess;
   switch (kind) {
     case 'message':
-      return answer?.kind === 'message' ? [messageEntry(answer)] : [];
+    case 'message_id':
+      if (answer?.kind === 'message') return [messageEntry(answer)];
+      // Whoever presses Enter at once is led there all the same; a UUID may be that of anything.
+      return kind === 'message' && answer === undefined && /^(?:msg_|<)/i.test(text)
+        ? [found('Mail', `Message ${text}`, toMessage(text), 'Looking for it …')]
+        : [];
     case 'message_start':
       return [messages(`Messages whose id begins with ${text}`, writeTerm('id', text))];
     case 'address':
@@ -52,18 +57,7 @@ export function foundEntries(
     case 'ip':
       return ipEntries(text, answer);
     case 'key':
-      return known.keys
-        .filter(({ prefix }) => prefix.startsWith(text))
-        .slice(0, MAX_KEYS)
-        .flatMap((key) => [
-          found('KeyRound', `API key ${key.name}`, toKey(key, now), `${key.prefix}…`),
-          messages(`Messages of the key ${key.name}`, writeTerm('key', key.name)),
-          found(
-            'FileClock',
-            `Requests of the key ${key.name}`,
-            linkOptions({ to: '/requests', search: { key: key.name } }),
-          ),
-        ]);
+      return keyEntries(text, known, now);
     case 'hop':
       return answer?.kind === 'handed_over'
         ? [{ ...messages(`What a next hop calls ${text}`, writeTerm('hop', text)), detail: answer.subject }]
@@ -129,6 +123,22 @@ export function missingNote(
   return failed?.kind === 'failed' ? failed.why : null;
 }
 
+/** The keys that begin so; what else there is of one, where it is the only one. */
+function keyEntries(start: string, { keys }: Known, now: number): Entry[] {
+  const begun = keys.filter(({ prefix }) => prefix.startsWith(start)).slice(0, MAX_KEYS);
+  const entries = begun.map((key) =>
+    found('KeyRound', `API key ${key.name}`, toKey(key, now), `${key.prefix}…`),
+  );
+  const [only, another] = begun;
+  if (only === undefined || another !== undefined) return entries;
+  const requests = linkOptions({ to: '/requests', search: { key: only.name } });
+  return [
+    ...entries,
+    messages(`Messages of the key ${only.name}`, writeTerm('key', only.name)),
+    found('FileClock', `Requests of the key ${only.name}`, requests),
+  ];
+}
+
 function domainEntries(domain: string, { domains, relays }: Known): Entry[] {
   const isOwn = domains.some(({ name }) => name === domain);
   const hosts = relays.filter(({ host }) => host === domain);
@@ -164,19 +174,14 @@ function domainEntries(domain: string, { domains, relays }: Known): Entry[] {
 }
 
 function ipEntries(ip: string, answer: Answer | undefined): Entry[] {
-  const refused =
-    answer?.kind === 'refused'
-      ? [
-          found(
-            'FileClock',
-            `Requests refused from ${ip}`,
-            linkOptions({ to: '/requests', search: { show: 'refused', source: ip } }),
-            plural(answer.count, 'refusal'),
-          ),
-        ]
-      : [];
+  const refused = answer?.kind === 'refused' ? plural(answer.count, 'refusal') : undefined;
   return [
-    ...refused,
+    found(
+      'FileClock',
+      `Requests refused from ${ip}`,
+      linkOptions({ to: '/requests', search: { show: 'refused', source: ip } }),
+      answer?.kind === 'none' ? 'none' : refused,
+    ),
     messages(`Replies that name ${ip}`, writeTerm('reply', ip)),
     found(
       'MailCheck',
@@ -187,12 +192,11 @@ function ipEntries(ip: string, answer: Answer | undefined): Entry[] {
 }
 
 function messageEntry({ id, subject, from, status }: Extract<Answer, { kind: 'message' }>): Entry {
-  return found(
-    'Mail',
-    subject || 'No subject',
-    linkOptions({ to: '/messages/$id', params: { id } }),
-    `${stateWords(status)}, from ${from}`,
-  );
+  return found('Mail', subject || 'No subject', toMessage(id), `${stateWords(status)}, from ${from}`);
+}
+
+function toMessage(id: string): RowTarget {
+  return linkOptions({ to: '/messages/$id', params: { id } });
 }
 
 function messages(label: string, q: string): Entry {

@@ -63,7 +63,7 @@ export async function askInTurn(
   }
 }
 
-const ASKED: readonly Guess['kind'][] = ['message', 'hop', 'ip'];
+const ASKED: readonly Guess['kind'][] = ['message', 'message_id', 'hop', 'ip'];
 
 function failure(error: unknown): Answer {
   if (error instanceof ApiError && error.status === 404) return { kind: 'none' };
@@ -71,7 +71,7 @@ function failure(error: unknown): Answer {
 }
 
 async function askServer({ kind, text }: Guess, signal: AbortSignal): Promise<Answer> {
-  if (kind === 'message') {
+  if (kind === 'message' || kind === 'message_id') {
     const { id, subject, from, status, outcome } = await call('message', { id: text }, signal);
     return { kind: 'message', id, subject: subject ?? '', from: from ?? '', status: outcome ?? status };
   }

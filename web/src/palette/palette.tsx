@@ -131,16 +131,18 @@ function useEntries(typed: string): { readonly entries: readonly Entry[]; readon
   const all = isEmpty ? standing : matching([...standing, ...namedEntries(known, now)], typed);
   const entries = [...found, ...all, ...searchEntries(typed, guesses)].filter(({ from }) => may[from]);
   return {
-    entries: eachOnce(GROUPS.flatMap((group) => entries.filter((entry) => entry.group === group))),
+    entries: inGroups(entries),
     note: missingNote(guesses, answers, known),
   };
 }
 
-/** Without those that do what one before does. */
-function eachOnce(entries: readonly Entry[]): readonly Entry[] {
-  return [
-    ...new Map(entries.toReversed().map((entry) => [JSON.stringify(entry.deed), entry])).values(),
-  ].reverse();
+/** By their groups; what was found by its form is not told of by its name as well. */
+function inGroups(entries: readonly Entry[]): readonly Entry[] {
+  const where = ({ deed }: Entry) => JSON.stringify(deed);
+  const found = new Set(entries.filter(({ group }) => group === 'Found').map(where));
+  return GROUPS.flatMap((group) =>
+    entries.filter((entry) => entry.group === group && (group !== 'Named so' || !found.has(where(entry)))),
+  );
 }
 
 function Finder({

@@ -7,6 +7,8 @@ import { messageNamed } from '../pages/messages/query-text.ts';
 export type Guess =
   /** Names one message: its id, the same as a UUID, or a Message-ID in angle brackets. */
   | { readonly kind: 'message'; readonly text: string }
+  /** An address that may be a Message-ID: with the brackets that it lacks. */
+  | { readonly kind: 'message_id'; readonly text: string }
   /** How an id of a message begins. */
   | { readonly kind: 'message_start'; readonly text: string }
   | { readonly kind: 'address'; readonly text: string }
@@ -93,7 +95,7 @@ function addressGuesses(text: string): Guess[] {
   if (address === undefined) return [];
   const isBracketed = messageNamed(text) !== null;
   const found: Guess[] = [{ kind: 'address', text: address }];
-  return isBracketed ? found : [...found, { kind: 'message', text: `<${address}>` }];
+  return isBracketed ? found : [...found, { kind: 'message_id', text: `<${address}>` }];
 }
 
 /** Also behind an at sign, and as the host of a URL. */

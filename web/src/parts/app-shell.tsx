@@ -194,7 +194,7 @@ function Sidebar({ onHelp, onPalette }: BarProps & { readonly onHelp: () => void
         <button
           type="button"
           aria-keyshortcuts="Control+K Meta+K"
-          title="Find anything, or do something"
+          title="Find or do anything"
           onClick={onPalette}
           className="ml-auto flex h-7.5 items-center gap-1.5 rounded-md border border-line bg-paper px-2 text-soft hover:border-edge hover:text-ink"
         >

@@ -10,7 +10,7 @@ const KEYS: readonly (readonly [keys: readonly string[], meaning: string])[] = [
   [['Enter'], 'Open the row'],
   [['x'], 'Tick the row, in Messages'],
   [['Esc'], 'Close, or clear the search'],
-  [PALETTE_KEYS, 'Find anything, or do something'],
+  [PALETTE_KEYS, 'Find or do anything'],
   [['?'], 'This help'],
 ];
 
