@@ -145,7 +145,7 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     const waiting = page.locator('section', { hasText: 'Waiting for late.example' });
     await waiting.getByText('1 waiting').waitFor();
     await waiting.getByText('451 4.7.1 Greylisted, come back later').waitFor();
-    await waiting.getByText(/in 59 min|in 1 h/).waitFor();
+    await waiting.getByText(/^in (\d+ min|1 h)$/).waitFor();
     await page.getByRole('row', { name: /^out/ }).getByRole('link').click();
     await page.waitForURL(/relay=out/);
     await page.getByText('1 deferred').waitFor();
