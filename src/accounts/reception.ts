@@ -269,6 +269,9 @@ export class AccountRefusal extends Error {
  * - `provider_refused`: its answer signs nobody in.
  * - `not_admitted`: it vouches for somebody who may not come in.
  * - `users_full`: there are as many users as there can be.
+ * - `view_missing`: the user has no such saved view.
+ * - `view_name_taken`: another of the user's views of that page has the name.
+ * - `views_full`: the user has as many views as there can be.
  */
 export type RefusalCode =
   | 'sign_in_refused'
@@ -293,7 +296,10 @@ export type RefusalCode =
   | 'provider_denied'
   | 'provider_refused'
   | 'not_admitted'
-  | 'users_full';
+  | 'users_full'
+  | 'view_missing'
+  | 'view_name_taken'
+  | 'views_full';
 
 /** The refusal without a fully signed-in session. */
 export function signedOut(): AccountRefusal {

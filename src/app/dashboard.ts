@@ -2,6 +2,7 @@ import { createReadStream } from 'node:fs';
 import { readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { createSavedViews } from '../accounts/saved-views.ts';
 import { hostname as hostNames } from '../config/kinds.ts';
 import { MAX_SUBJECT, shortened } from '../control/door.ts';
 import { type ExportDeps, exportMessages } from '../control/export.ts';
@@ -201,6 +202,12 @@ function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
     idleMs: () => sessionLimits(live.config).idleMs,
     pointers: (host) => pointersFor(host, bound),
     firstSteps: firstSteps(parts),
+    savedViews: createSavedViews({
+      sharing: parts.storage.sharing,
+      clock: reception.clock,
+      random: reception.random,
+      max: () => live.config.webui.maxSavedViews,
+    }),
     isClaimed: onceTrue(async () => {
       const users = await reception.accounts.users(reception.clock.wall());
       return users.some(({ passwordHash }) => passwordHash !== null);

@@ -22,6 +22,7 @@ import { replay } from '../store/logged/replay.ts';
 import { configuringBehind, registryBehind, viewsBehind } from '../store/logged/written-behind.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
+import type { Sharing } from '../store/sharing.ts';
 import type { Store } from '../store/store.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Taking } from '../store/taking.ts';
@@ -50,6 +51,7 @@ export interface Storage {
   readonly tlsReports: TlsReports;
   readonly traffic: Traffic;
   readonly issuing: Issuing;
+  readonly sharing: Sharing;
   readonly views: Views;
   readonly spool: Spool;
   /** Stores contents and facts together. */
@@ -139,7 +141,7 @@ async function openInDirectory(
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
     const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc, tlsReports } = thread;
-    const { erasures, issuing, traffic } = thread;
+    const { erasures, issuing, sharing, traffic } = thread;
     const suppressions = taking.listOver(thread.suppressions);
     const store = taking.asStore();
     const plain = {
@@ -168,6 +170,7 @@ async function openInDirectory(
       ...plain,
       erasures,
       issuing,
+      sharing,
       traffic,
       files: { spool, rebuild: () => thread.rebuild() },
       holdPseudonymKey,

@@ -47,6 +47,11 @@ export const SESSION_SETTINGS = {
     20,
     'Most concurrent sessions of a user. One more ends the one that has been unused longest.',
   ),
+  'webui.max_saved_views': live(
+    integer(1, 1000),
+    50,
+    'Most views that a user saves, such as searches for messages. One more is refused.',
+  ),
 };
 
 /** The settings of signing in with a provider. Whoever sets them decides who is an administrator. */

@@ -23,6 +23,7 @@ import type { Issuing } from '../store/issuing.ts';
 import type { Journal } from '../store/journal.ts';
 import type { Registry } from '../store/registry.ts';
 import type { RequestLog } from '../store/request-log.ts';
+import type { Sharing } from '../store/sharing.ts';
 import type { SuppressionList } from '../store/suppressions.ts';
 import type { Templates } from '../store/templates.ts';
 import type { TlsReports } from '../store/tls-reports.ts';
@@ -61,6 +62,8 @@ export interface LocalDeps {
   readonly dmarcDesk: DmarcDesk;
   /** The certificate that is ordered by ACME. */
   readonly issuing: Issuing;
+  /** What users saved, and links to stories. */
+  readonly sharing: Sharing;
   /** What is counted of sessions with domains' servers, and the reports on it. */
   readonly tlsReports: TlsReports;
   readonly intake: Intake;

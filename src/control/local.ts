@@ -25,6 +25,7 @@ import { requestOperations } from './requests.ts';
 import { routeOperations } from './routes.ts';
 import { previewOperations, searchOperations } from './search.ts';
 import { settingsOperations } from './settings.ts';
+import { sharingOperations } from './sharing.ts';
 import { suppressionOperations } from './suppressions.ts';
 import { systemOperations } from './system.ts';
 import { templateOperations } from './templates.ts';
@@ -57,6 +58,7 @@ export function createLocalOperations(deps: LocalDeps): Operations {
     ...search,
     ...liveOperations(deps, { relays }),
     ...previewOperations(deps),
+    ...sharingOperations(deps),
     ...rateOperations(deps),
     ...trafficOperations(deps),
     ...dmarcOperations(deps),

@@ -6,6 +6,7 @@ import { z } from 'zod';
 import { MAX_PASSWORD, type Role } from '../domain/account.ts';
 import { userName } from '../operations/accounts.ts';
 import type { Topic } from '../operations/operation.ts';
+import { MAX_QUERY } from '../operations/search.ts';
 import type { ResultOf } from '../operations/table.ts';
 
 /**
@@ -99,6 +100,29 @@ const credential = {
   type: z.literal('public-key'),
 };
 
+/** Pages whose address says what they show. */
+const VIEW_PAGES = [
+  '/messages',
+  '/suppressions',
+  '/requests',
+  '/activity',
+  '/queue',
+  '/inbox',
+  '/reputation',
+] as const;
+const viewPage = z.enum(VIEW_PAGES);
+const viewId = z.string().max(64);
+const viewName = z
+  .string()
+  .trim()
+  .min(1)
+  .max(60)
+  .regex(/^\P{Cc}*$/u, 'must be on one line');
+/** More fields than any page has, and the longest query. */
+const viewSearch = z
+  .record(z.string().regex(/^[a-z]{1,20}$/), z.string().max(MAX_QUERY))
+  .refine((search) => Object.keys(search).length <= 10, 'must have at most 10 fields');
+
 /** The request of each `POST /api/session/<name>`. A refusal is a problem (RFC 9457). */
 export const SESSION_REQUESTS = {
   /** Uses the token of a set-up link: chooses a password (and, the very first time, a name), and signs in. */
@@ -153,7 +177,32 @@ export const SESSION_REQUESTS = {
   /** Ends all other sessions of the user. */
   sign_out_others: nothing,
   first_steps: z.strictObject({ skipped: z.boolean() }),
+  /** The user's own saved views, and those that others share; by name. */
+  saved_views: nothing,
+  /** Saves what a page shows. */
+  save_view: z.strictObject({ page: viewPage, name: viewName, search: viewSearch }),
+  /** Gives one of the user's own views another name, or has it show something else; what is null stays. */
+  change_view: z.strictObject({ id: viewId, name: viewName.nullable(), search: viewSearch.nullable() }),
+  remove_view: z.strictObject({ id: viewId }),
 };
+
+/** A page whose views can be saved. */
+export type ViewPage = (typeof VIEW_PAGES)[number];
+
+/** A saved view, as its user and others see it. */
+export interface SavedViewRow {
+  readonly id: string;
+  readonly page: string;
+  readonly name: string;
+  /** What the page's address says after `?`, by name. */
+  readonly search: Readonly<Record<string, string>>;
+  /** Everybody has it. */
+  readonly shared: boolean;
+  /** Whose it is. */
+  readonly user: string;
+  /** It is the caller's. */
+  readonly own: boolean;
+}
 
 /** The answers other than a {@link SessionView}. */
 interface OtherAnswers {
@@ -171,6 +220,10 @@ interface OtherAnswers {
   readonly sessions: ResultOf<'sessions'>;
   readonly end_session: { readonly ended: number };
   readonly sign_out_others: { readonly ended: number };
+  readonly saved_views: readonly SavedViewRow[];
+  readonly save_view: SavedViewRow;
+  readonly change_view: SavedViewRow;
+  readonly remove_view: SavedViewRow;
 }
 
 /** A request for the browser's authenticators (WebAuthn, as JSON); `begun` is to be returned with the answer. */

@@ -9,6 +9,7 @@ import {
 } from '../accounts/passkeys.ts';
 import { beginProviderSignIn, providerAt, providerSignIn } from '../accounts/provider-sign-in.ts';
 import { type Reception, signedOut } from '../accounts/reception.ts';
+import type { SavedViews } from '../accounts/saved-views.ts';
 import { giveUpFactor, offerFactor, takeUpFactor } from '../accounts/second-factor.ts';
 import type { Found, Opened, Visit } from '../accounts/sessions.ts';
 import {
@@ -21,11 +22,14 @@ import {
   logOut,
   setUp,
 } from '../accounts/sign-in.ts';
+import type { User } from '../domain/account.ts';
 import { Problem } from '../http/problem.ts';
 import { formatTimestamp } from '../lib/clock.ts';
+import type { SavedView } from '../store/sharing.ts';
 import {
   type CallName,
   type FirstSteps,
+  type SavedViewRow,
   SESSION_REQUESTS,
   type SessionCalls,
   type SessionUser,
@@ -63,6 +67,7 @@ export type CallResult<Answer> =
 export interface CallDeps {
   readonly reception: Reception;
   readonly firstSteps: FirstStepsBook;
+  readonly savedViews: SavedViews;
   /** Allows the host name by which the dashboard was claimed. Returns whether that changed anything. */
   readonly allowHost: (host: string) => Promise<boolean>;
 }
@@ -198,7 +203,27 @@ export const CALLS: Calls = {
     await firstSteps.skip(skipped);
     return { kind: 'same' };
   },
+  saved_views: async (_request, caller, { savedViews }) => {
+    const { user } = signedIn(caller);
+    return answer((await savedViews.list(user.name)).map((view) => viewRow(view, user)));
+  },
+  save_view: async (request, caller, { savedViews }) => {
+    const { user } = signedIn(caller);
+    return answer(viewRow(await savedViews.add(user.name, request), user));
+  },
+  change_view: async ({ id, ...change }, caller, { savedViews }) => {
+    const { user } = signedIn(caller);
+    return answer(viewRow(await savedViews.change(user.name, id, change), user));
+  },
+  remove_view: async ({ id }, caller, { savedViews }) => {
+    const { user } = signedIn(caller);
+    return answer(viewRow(await savedViews.remove(user.name, id), user));
+  },
 };
+
+function viewRow({ id, page, name, search, isShared, user }: SavedView, { name: own }: User): SavedViewRow {
+  return { id, page, name, search, shared: isShared, user, own: user === own };
+}
 
 async function noteEnded(
   others: number,

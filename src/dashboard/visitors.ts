@@ -78,6 +78,9 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
   provider_refused: 401,
   not_admitted: 403,
   users_full: 409,
+  view_missing: 409,
+  view_name_taken: 409,
+  views_full: 409,
 };
 
 type SignIn = Extract<Event, { type: 'signed_in' }>;

@@ -10,7 +10,7 @@ const RANDOM_BYTES = 10;
 const TAIL_CHARACTERS = (RANDOM_BYTES * 8) / 5;
 const MESSAGE_ID = /^msg_[0-7][0-9a-hjkmnp-tv-z]{25}$/;
 
-/** How ids begin: of messages, events, suppressions, webhook endpoints, feedback, templates, DMARC reports, alerts, and erasures. */
+/** How ids begin: of messages, events, suppressions, webhook endpoints, feedback, templates, DMARC reports, alerts, erasures, saved views, and links to stories. */
 export type IdPrefix =
   | 'msg_'
   | 'evt_'
@@ -22,7 +22,9 @@ export type IdPrefix =
   | 'alr_'
   | 'alc_'
   | 'als_'
-  | 'era_';
+  | 'era_'
+  | 'viw_'
+  | 'stl_';
 
 /**
  * Makes ids, of messages unless told otherwise: a prefix and 26 characters, 48 bits of milliseconds and 80 bits of

@@ -358,6 +358,33 @@ const SMALL: readonly TableShape[] = [
     },
   },
   { name: 'acme_challenges', keys: 1, columns: { token: 'text', answer: 'text' } },
+  {
+    name: 'saved_views',
+    keys: 1,
+    columns: {
+      id: 'text',
+      user_name: 'text',
+      page: 'text',
+      name: 'text',
+      search: 'text',
+      is_shared: 'boolean',
+      created_at: 'bigint',
+    },
+    sqlite: { columns: { user_name: 'user' } },
+  },
+  {
+    name: 'story_links',
+    keys: 1,
+    columns: {
+      hash: 'text',
+      id: 'text',
+      message: 'text',
+      made_by: 'text',
+      has_content: 'boolean',
+      created_at: 'bigint',
+      expires_at: 'bigint',
+    },
+  },
 ];
 
 /** What is copied, in this order: referenced rows come first. */

@@ -106,7 +106,7 @@ export interface Access {
 const TOPICS = [
   'messages', 'queue', 'inbox', 'relays', 'routes', 'domains',
   'suppressions', 'templates', 'webhooks', 'reports', 'alerts', 'keys', 'settings', 'users', 'activity', 'health',
-  'denials',
+  'denials', 'views',
 ] as const;
 
 /** See {@link TOPICS}. */

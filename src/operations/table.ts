@@ -21,6 +21,7 @@ import { REQUEST_OPERATIONS } from './requests.ts';
 import { ROUTE_OPERATIONS } from './routes.ts';
 import { SEARCH_OPERATIONS } from './search.ts';
 import { SETTINGS_OPERATIONS } from './settings.ts';
+import { SHARING_OPERATIONS } from './sharing.ts';
 import { SUPPRESSION_OPERATIONS } from './suppressions.ts';
 import { SYSTEM_OPERATIONS } from './system.ts';
 import { TEMPLATE_OPERATIONS } from './templates.ts';
@@ -46,6 +47,7 @@ export const OPERATIONS = {
   ...SETTINGS_OPERATIONS,
   ...CERTIFICATE_OPERATIONS,
   ...SEARCH_OPERATIONS,
+  ...SHARING_OPERATIONS,
   ...LIVE_OPERATIONS,
   ...RATE_OPERATIONS,
   ...TRAFFIC_OPERATIONS,

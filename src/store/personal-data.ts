@@ -146,6 +146,13 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     nothing: 'hash id stage created_at last_seen_at expires_at offered tries',
   },
   setup_links: { key: 'hash', configuration: 'user_name', nothing: 'hash expires_at' },
+  // What was searched for may be somebody.
+  saved_views: { key: 'id', text: 'search', configuration: 'user_name page name', nothing: 'id is_shared created_at' },
+  story_links: {
+    key: 'hash',
+    configuration: 'made_by',
+    nothing: 'hash id message has_content created_at expires_at',
+  },
 
   // Figures, leases and places.
   lanes: { key: 'lane', nothing: 'lane node fence lease_until waiting processing first_due look_at' },

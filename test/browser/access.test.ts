@@ -168,6 +168,32 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.context().close();
   });
 
+  test('saves what a list shows, goes back to it, and takes the link of a page along', async () => {
+    const page = await dashboard.signedIn('/messages?q=status:failed');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Save this view…' }).click();
+    await page.getByRole('dialog').getByLabel('Name').fill('Broken mail');
+    await page.getByRole('button', { name: 'Save view' }).click();
+    const views = page.getByRole('button', { name: 'Broken mail' });
+    await views.click();
+    await page.getByRole('menuitem', { name: 'Copy link' }).click();
+    expect(await page.evaluate('navigator.clipboard.readText()')).toBe(
+      `${dashboard.url}/messages?q=status:failed`,
+    );
+    await page.goto('/messages');
+    await page.getByRole('button', { name: 'Views' }).click();
+    await page.getByRole('menuitem', { name: 'Broken mail' }).click();
+    await page.waitForURL('**/messages?q=status:failed');
+    await views.click();
+    await page.getByRole('menuitem', { name: 'Manage views…' }).click();
+    await page.getByRole('button', { name: 'What to do with Broken mail' }).click();
+    await page.getByRole('menuitem', { name: 'Share with everybody here' }).click();
+    await page.getByRole('dialog').getByText('Shared', { exact: true }).waitFor();
+    await page.getByRole('button', { name: 'What to do with Broken mail' }).click();
+    await page.getByRole('menuitem', { name: 'Remove' }).click();
+    await page.getByText('No saved views').waitFor();
+  });
+
   test('is asked for no password by waybill dev, so there is nothing to do with one', async () => {
     const page = await dashboard.signedIn('/');
     await page.route('**/api/session', async (route) => {

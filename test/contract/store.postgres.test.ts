@@ -84,7 +84,9 @@ const TABLES =
   recovery_codes passkeys spent_challenges sessions setup_links events suppressions suppression_counts aftermath soft_bounces
   feedback told_once early_feedback unsubscribe_links webhook_endpoints webhook_deliveries webhook_cursor templates
   template_versions alert_rules alert_channels alert_silences alerts request_log dmarc_reports dmarc_rows tls_sessions
-  tls_reports traffic traffic_replies erasures acme_accounts acme_certificate acme_challenges`.split(/\s+/);
+  tls_reports traffic traffic_replies erasures acme_accounts acme_certificate acme_challenges saved_views story_links`.split(
+    /\s+/,
+  );
 
 /** To truncate them, with their parts and indexes, takes far longer than to delete the few rows of a test. */
 const EMPTY = [

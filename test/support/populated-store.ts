@@ -14,6 +14,7 @@ import type { Issuing } from '../../src/store/issuing.ts';
 import type { Journal } from '../../src/store/journal.ts';
 import type { Registry } from '../../src/store/registry.ts';
 import type { RequestLog } from '../../src/store/request-log.ts';
+import type { Sharing } from '../../src/store/sharing.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { TellingItem, TellRules } from '../../src/store/telling.ts';
@@ -42,6 +43,7 @@ import { alert, alertChannel, alertSilence } from './alerts.ts';
 import { dmarcReport } from './dmarc-report.ts';
 import { challengeAnswer, issuedCertificate } from './issuing.ts';
 import { requestLine } from './request-line.ts';
+import { savedView, storyLink } from './sharing.ts';
 import { TELL_RULES } from './telling.ts';
 import { tlsCount, tlsReport } from './tls-report.ts';
 import { replyCount, trafficCount } from './traffic.ts';
@@ -65,6 +67,7 @@ export interface Populated {
   readonly tlsReports: TlsReports;
   readonly traffic: Traffic;
   readonly issuing: Issuing;
+  readonly sharing: Sharing;
   readonly requests: RequestLog;
   readonly spool: Spool;
 }
@@ -123,6 +126,7 @@ export async function populate(into: Populated, count = 3): Promise<string[]> {
   await into.traffic.addTraffic([trafficCount()], 9);
   await into.traffic.addReplies([replyCount()], 9);
   await fillIssuing(into.issuing);
+  await fillSharing(into.sharing);
   await into.requests.writeRequests([requestLine({ at: T0 })]);
   return ids;
 }
@@ -220,6 +224,14 @@ async function fillIssuing(issuing: Issuing): Promise<void> {
   await issuing.putAcmeAccount('n1', 'https://acme.example/directory', 'sealed');
   await issuing.putIssued('n1', issuedCertificate({ certificate: AWKWARD }), FRESH_STATE);
   await issuing.putChallenges('n1', [challengeAnswer()]);
+}
+
+async function fillSharing(sharing: Sharing): Promise<void> {
+  const view = savedView({ name: AWKWARD, search: { q: AWKWARD } });
+  await sharing.addView(view, 9);
+  await sharing.shareView(view.user, view.id, 9);
+  const link = storyLink({ madeBy: AWKWARD, expiresAt: T0 + DAY });
+  await sharing.addStoryLink({ link, hash: 'f'.repeat(64) }, { ofMessage: 9, all: 9 }, T0);
 }
 
 async function fillAlerts(alerts: Alerts): Promise<void> {

@@ -26,6 +26,9 @@ const root = createRootRoute({
 
 const getParentRoute = () => root;
 
+/** By which column the tables of a page are sorted, on every page. */
+const SORTED = { sort: text };
+
 /** A page: its path, what stands behind its `?`, and its code, which is fetched when it is wanted. */
 function page<const Path extends string, const Fields extends SearchFields>(
   path: Path,
@@ -35,7 +38,7 @@ function page<const Path extends string, const Fields extends SearchFields>(
   return createRoute({
     getParentRoute,
     path,
-    validateSearch: readSearch(fields),
+    validateSearch: readSearch({ ...SORTED, ...fields }),
     component: lazyRouteComponent(steadily(async () => ({ default: await load() }))),
   });
 }

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { flag, oneOf, parseSearch, readSearch, stringifySearch, text } from './search.ts';
+import { flag, isSame, oneOf, parseSearch, readSearch, shownOf, stringifySearch, text } from './search.ts';
 
 const read = readSearch({
   q: text,
@@ -39,4 +39,20 @@ test('an address is written as a person would', () => {
 
 test.each(['to:"a b"@c & d=e', 'ünïcode ☃', '50% + 1', '#?/'])('%s comes back as it was', (q) => {
   expect(parseSearch(stringifySearch({ q }))).toEqual({ q });
+});
+
+test('a view is what an address says of a list, without what is open in it', () => {
+  expect(
+    shownOf({ q: 'to:ann@example.org', revoked: true, sort: '-Waiting', id: 'sup_1', view: 'html' }),
+  ).toEqual({
+    q: 'to:ann@example.org',
+    revoked: '1',
+    sort: '-Waiting',
+  });
+  expect(shownOf({ q: undefined })).toEqual({});
+});
+
+test('two addresses show the same in whatever order they say it', () => {
+  expect(isSame({ q: 'x', sort: 'Name' }, { sort: 'Name', q: 'x' })).toBe(true);
+  expect(isSame({ q: 'x' }, { q: 'x', sort: 'Name' })).toBe(false);
 });

@@ -65,3 +65,22 @@ export function stringifySearch(search: Readonly<Record<string, unknown>>): stri
   const written = parameters.toString().replace(/%(3A|40|2C|2F)/gi, (code) => decodeURIComponent(code));
   return written === '' ? '' : `?${written}`;
 }
+
+/** What a list shows, as its address says it: its fields as texts. */
+export type Shown = Readonly<Record<string, string>>;
+
+/** What is open is no part of what a list shows. */
+const OPENED = ['id', 'view', 'event'];
+
+/** What an address says of what a list shows. */
+export function shownOf(search: Readonly<Record<string, unknown>>): Shown {
+  const fields = Object.entries(parseSearch(stringifySearch(search)));
+  const kept = fields.filter(([name]) => !OPENED.includes(name));
+  return Object.fromEntries(kept.map(([name, value]) => [name, [value].flat()[0] ?? '']));
+}
+
+/** Whether two addresses show the same. */
+export function isSame(one: Shown, other: Shown): boolean {
+  const sorted = (shown: Shown) => JSON.stringify(Object.entries(shown).sort());
+  return sorted(one) === sorted(other);
+}

@@ -7,6 +7,7 @@ import {
   type SetupLink,
   type UserAnswer,
 } from '../accounts.ts';
+import { removeViewsOf } from './sharing.ts';
 import { among, Columns, OF_USER, onPostgres, type Sql, sql } from './sql.ts';
 import {
   addUser,
@@ -107,6 +108,7 @@ export const ACCOUNTS: Subject<Accounts> = {
       const ended = yield* shutOut(name);
       yield* removeCodesOf(name);
       yield* removePasskeysOf(name);
+      yield* removeViewsOf(name);
       yield* send`DELETE FROM users WHERE name = ${name}`;
       return { kind: 'done', ended };
     },

@@ -14,6 +14,7 @@ import {
 import { PERSONAL_DATA, SQLITE_COLUMNS, type TableData } from '../personal-data.ts';
 import { progressOf } from './erasures.ts';
 import type { MailWork } from './mail.ts';
+import { endStoryLinksOf } from './sharing.ts';
 import { among, joined, onPostgres, onSqlite, type Sql, sql, type Value } from './sql.ts';
 import { rows, run, send, type Work } from './work.ts';
 
@@ -281,6 +282,7 @@ function* eraseMessage({ ref, id, row, left, isAuthor, places }: OwnMessage, per
     yield* send`UPDATE aftermath SET bounce = ${withoutTexts(renamedIn(bounce, person))}
       WHERE message = ${id} AND idx = ${idx}`;
   yield* send`UPDATE feedback SET evidence = '' WHERE message = ${id}`;
+  yield* endStoryLinksOf(id);
 }
 
 // Other tables.

@@ -145,6 +145,7 @@ async function drop(db: Queries, day: number, finalBefore: number): Promise<bool
   const [row] = await db.rows<{ lives: boolean }>(LIVES, [floor, ceiling, finalBefore]);
   if (row?.lives !== false) return false;
   await db.run('DELETE FROM pending_words WHERE id >= $1 AND id < $2', [floor, ceiling]);
+  await db.run('DELETE FROM story_links WHERE message >= $1 AND message < $2', [floor, ceiling]);
   await db.script(`DROP TABLE ${PAST.map(([table]) => partOf(table, day)).join(', ')}`);
   return true;
 }

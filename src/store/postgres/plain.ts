@@ -18,6 +18,7 @@ import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
+import { SHARING } from '../plain/sharing.ts';
 import { Query } from '../plain/sql.ts';
 import { suppressionsWith } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
@@ -27,6 +28,7 @@ import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
+import type { Sharing } from '../sharing.ts';
 import { StoreError } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
@@ -54,6 +56,7 @@ export interface PlainStores {
   readonly tlsReports: TlsReports;
   readonly traffic: Traffic;
   readonly issuing: Issuing;
+  readonly sharing: Sharing;
 }
 
 /** The plain rows over a database. */
@@ -94,6 +97,7 @@ export function plainStores(database: Database, pseudonyms: Pseudonymous): Plain
     tlsReports: over(TLS_REPORTS),
     traffic: over(TRAFFIC),
     issuing: over(ISSUING),
+    sharing: over(SHARING),
   };
 }
 

@@ -234,6 +234,7 @@ const DELETE_RECORDS = [
   // A node that is indexing its words holds it here until it is done.
   `DELETE FROM pending_words WHERE ${among('id')}`,
   `DELETE FROM message_words WHERE ${among('id')}`,
+  `DELETE FROM story_links WHERE ${among('message')}`,
   `DELETE FROM messages WHERE ${among('id')}`,
 ];
 

@@ -16,6 +16,7 @@ import type { InboxMark, Reassignment } from '../acting.ts';
 import { fromGroup } from '../columns.ts';
 import { BYTES_GAUGE } from '../counting.ts';
 import { erase } from '../plain/erasing.ts';
+import { forgetStoryLinks } from '../plain/sharing.ts';
 import { forgetTold as forget, guard, retell, tell, tellRelays } from '../plain/telling.ts';
 import { forgetLinks } from '../plain/unsubscribe-links.ts';
 import { stopsOf } from '../stops.ts';
@@ -156,12 +157,13 @@ async function purgeAll(
   const events = await within(at, ({ db }) => purgeEvents(db, at.now - policy.eventAgeMs, limit));
   const told = await within(at, ({ db }) => forgetTold(db, policy, limit, at.now));
   const links = await within(at, ({ db }) => done(forgetLinks(policy.maxUnsubscribeLinks, limit), db));
+  const ended = await within(at, ({ db }) => done(forgetStoryLinks(at.now, limit), db));
   const moreFigures = await within(at, (work) => purgeFigures(work, limit));
   const dropped = await partitions.dropOldest(at.now - policy.recordAgeMs, at.now);
   return {
     contents,
     records: records + (dropped ?? 0),
-    more: more || Math.max(events, told, links) >= limit || moreFigures || dropped !== null,
+    more: more || Math.max(events, told, links, ended) >= limit || moreFigures || dropped !== null,
   };
 }
 

@@ -17,6 +17,7 @@ import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
+import { SHARING } from '../plain/sharing.ts';
 import { SUPPRESSIONS } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
 import { TLS_REPORTS } from '../plain/tls-reports.ts';
@@ -24,6 +25,7 @@ import { TRAFFIC } from '../plain/traffic.ts';
 import { WEBHOOKS } from '../plain/webhooks.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
+import type { Sharing } from '../sharing.ts';
 import type { Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
@@ -55,6 +57,7 @@ export interface WritingStores {
   readonly traffic: Traffic;
   readonly erasures: Erasures;
   readonly issuing: Issuing;
+  readonly sharing: Sharing;
   /** From now on, people who were erased are found by their pseudonyms (`lib/pseudonym.ts`). */
   holdPseudonymKey(key: Uint8Array): Promise<void>;
   /** Writes the database anew, see `rebuild` in `connection.ts`. */
@@ -86,6 +89,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     traffic: forwarding<Traffic>(TRAFFIC.verbs, call),
     erasures: forwarding<Erasures>(ERASURES.verbs, call),
     issuing: forwarding<Issuing>(ISSUING.verbs, call),
+    sharing: forwarding<Sharing>(SHARING.verbs, call),
     // The verb's own type.
     rebuild: async () => (await call('rebuild', [])) as 'rebuilt' | 'busy' | 'large',
     holdPseudonymKey: async (key) => void (await call('holdPseudonymKey', [key])),

@@ -17,6 +17,7 @@ import { JOURNAL } from '../plain/journal.ts';
 import { KEYRING } from '../plain/keyring.ts';
 import { REGISTRY } from '../plain/registry.ts';
 import { REQUEST_LOG } from '../plain/request-log.ts';
+import { SHARING } from '../plain/sharing.ts';
 import { Query, type Value } from '../plain/sql.ts';
 import { suppressionsWith } from '../plain/suppressions.ts';
 import { TEMPLATES } from '../plain/templates.ts';
@@ -26,6 +27,7 @@ import { WEBHOOKS } from '../plain/webhooks.ts';
 import { type Step, type Subject, type Work, workOf } from '../plain/work.ts';
 import type { Registry } from '../registry.ts';
 import type { RequestLog } from '../request-log.ts';
+import type { Sharing } from '../sharing.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import type { Templates } from '../templates.ts';
 import type { TlsReports } from '../tls-reports.ts';
@@ -49,7 +51,8 @@ export type PlainVerbs = Synchronous<
     TlsReports &
     Traffic &
     Erasures &
-    Issuing
+    Issuing &
+    Sharing
 >;
 
 /** Builds what runs work on plain rows inside its caller's transaction. */
@@ -83,6 +86,7 @@ export function plainVerbs(db: Driver, pseudonyms: Pseudonymous): PlainVerbs {
     ...verbsOf(TLS_REPORTS),
     ...verbsOf(TRAFFIC),
     ...verbsOf(ISSUING),
+    ...verbsOf(SHARING),
   };
 }
 

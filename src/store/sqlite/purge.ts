@@ -3,6 +3,7 @@ import { idFloor, messageIdFloor } from '../../lib/id.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import { BYTES_GAUGE, dayOf, KEEP_QUOTA_DAYS } from '../counting.ts';
+import { endStoryLinksOf, forgetStoryLinks } from '../plain/sharing.ts';
 import { forgetTold } from '../plain/telling.ts';
 import { forgetLinks, LINK_COLUMNS } from '../plain/unsubscribe-links.ts';
 import type { Stamp } from '../store.ts';
@@ -37,10 +38,11 @@ export function purgeVerb(books: Books) {
     const forgotten = events.byAge(at.now - policy.eventAgeMs, limit);
     const told = run(forgetTold(idFloor('fbk_', at.now - policy.feedbackAgeMs), limit, at.now));
     const links = run(forgetLinks(policy.maxUnsubscribeLinks, limit));
+    const ended = run(forgetStoryLinks(at.now, limit));
     const repeats = sql.idempotency.run(at.now - IDEMPOTENCY_MS, limit);
     books.closeOff();
     books.quotas.prune(dayOf(at.now) - KEEP_QUOTA_DAYS, limit);
-    const more = Math.max(contents + records, forgotten, told, links, repeats) >= limit;
+    const more = Math.max(contents + records, forgotten, told, links, ended, repeats) >= limit;
     if (!more) sql.emptyQueues.run();
     books.leases.prune(at.now);
     return { contents, records, more };
@@ -79,6 +81,7 @@ export function purgeVerb(books: Books) {
     events.ofMessage(seq);
     for (const table of sql.deleteRecords) table.run(seq);
     sql.deleteAftermath.run(id);
+    run(endStoryLinksOf(id));
   }
 }
 

@@ -153,9 +153,9 @@ const FORGET_WORK = `
   DELETE FROM key_queues;
   UPDATE gauges SET value = 0 WHERE name IN ('incoming', 'processing', 'queued_bytes');`;
 
-/** Ends all dashboard access from when the backup was taken: it may have been revoked since. */
+/** Ends all access to the dashboard, and to stories, from when the backup was taken: it may have been revoked since. */
 export function forgetSessions(db: Driver): void {
-  db.exec('DELETE FROM sessions; DELETE FROM setup_links;');
+  db.exec('DELETE FROM sessions; DELETE FROM setup_links; DELETE FROM story_links;');
 }
 
 /** Keeps the log from being read after a restore: what segments hold after the backup is not part of it. */

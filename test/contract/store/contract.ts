@@ -34,6 +34,7 @@ import { requeueContract } from './requeue.ts';
 import { rescheduleContract } from './reschedule.ts';
 import { searchContract } from './search.ts';
 import { settleContract } from './settle.ts';
+import { sharingContract } from './sharing.ts';
 import { stoppingContract } from './stopping.ts';
 import { suppressionContract } from './suppressions.ts';
 import { tellingContract } from './telling.ts';
@@ -64,6 +65,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     templateContract(open);
     alertContract(open);
     issuingContract(open);
+    sharingContract(open);
     requestLogContract(open);
     dmarcContract(open);
     tlsReportContract(open);

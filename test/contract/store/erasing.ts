@@ -13,6 +13,7 @@ import {
   MAX_UNFINISHED,
 } from '../../../src/store/erasing.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
+import { storyLink } from '../../support/sharing.ts';
 import { COUNTED_MINUTE, replyCount, trafficCount } from '../../support/traffic.ts';
 import {
   at,
@@ -246,7 +247,10 @@ export function erasingContract(open: OpenSubject): void {
         header: { from: 'Ann <ANN@example.org>', subject: 'Dear Bob', messageId: '<1@example.com>' },
       });
       await deliver();
+      const link = storyLink({ message: hers });
+      await subject.sharing.addStoryLink({ link, hash: 'its story' }, { ofMessage: 9, all: 9 }, T0);
       await eraseAll();
+      expect(await subject.sharing.storyLink('its story', T0)).toBeNull();
       const after = await read(subject.views, hers);
       expect(after.message).toMatchObject({ header: { subject: '', from: ann.pseudonym } });
       expect(after.recipients.map(({ address }) => address)).toEqual([BOB]);

@@ -17,6 +17,7 @@ import type { Journal } from '../../../src/store/journal.ts';
 import type { BeginAnswer, UnitRef } from '../../../src/store/leased.ts';
 import type { Registry } from '../../../src/store/registry.ts';
 import type { RequestLog } from '../../../src/store/request-log.ts';
+import type { Sharing } from '../../../src/store/sharing.ts';
 import type { SettleAnswer, Settlement, Stamp, Store, Unit } from '../../../src/store/store.ts';
 import type { SuppressionList } from '../../../src/store/suppressions.ts';
 import type { Templates } from '../../../src/store/templates.ts';
@@ -45,6 +46,7 @@ export interface Subject {
   readonly traffic: Traffic;
   readonly erasures: Erasures;
   readonly issuing: Issuing;
+  readonly sharing: Sharing;
   holdPseudonymKey(key: Uint8Array): Promise<void>;
   /** Closes and opens again: what was committed must still be there. */
   reopen(): Promise<Subject>;

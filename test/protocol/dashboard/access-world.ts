@@ -4,9 +4,11 @@ import { onTestFinished } from 'vitest';
 import type { IdentityProvider } from '../../../src/accounts/identity-provider.ts';
 import { Passwords } from '../../../src/accounts/passwords.ts';
 import { createReception, type Reception, type SecretBox } from '../../../src/accounts/reception.ts';
+import { createSavedViews } from '../../../src/accounts/saved-views.ts';
 import { linkPath, makeLink } from '../../../src/accounts/sign-in.ts';
 import { createVault } from '../../../src/config/secrets.ts';
 import { accountOperations } from '../../../src/control/accounts.ts';
+import { sharingOperations } from '../../../src/control/sharing.ts';
 import type { SessionCalls, SessionView } from '../../../src/dashboard/contract.ts';
 import { createVisitors } from '../../../src/dashboard/visitors.ts';
 import type { Role } from '../../../src/domain/account.ts';
@@ -36,13 +38,15 @@ export interface Reply<Body> {
 /** Starts one for the test that calls it, at that time. Proxies on 127.0.0.1 are trusted, so that browsers come from anywhere. */
 export async function startAccess(epoch?: number) {
   const clock = new ManualClock(epoch);
-  const { accounts, journal } = openSqlite(':memory:');
+  const { accounts, journal, sharing } = openSqlite(':memory:');
   const logged: { readonly event: string; readonly fields: object | undefined }[] = [];
   const write = (event: string, fields?: object) => void logged.push({ event, fields });
   const state = {
     limits: { idleMs: 480 * MINUTE, maxMs: 168 * 60 * MINUTE, perUser: 3 },
     box: createVault(new Uint8Array(32), systemRandom) as SecretBox | null,
     hosts: [] as string[],
+    /** Most views that a user saves. */
+    views: 3,
     provider: null as IdentityProvider | null,
   };
   const reception = createReception({
@@ -74,6 +78,7 @@ export async function startAccess(epoch?: number) {
       read: async () => ({ skipped: false, hasKey: false, hasMessage: false, hasRelay: false }),
       skip: async () => {},
     },
+    savedViews: createSavedViews({ sharing, clock, random: systemRandom, max: () => state.views }),
     isClaimed: async () => (await accounts.users(clock.wall())).some((user) => user.passwordHash !== null),
     hasPasskey: (host) => accounts.hasPasskey(host),
     allowHost: async (host) => !host.startsWith('127.') && state.hosts.push(host) > 0,
@@ -82,7 +87,7 @@ export async function startAccess(epoch?: number) {
   const deps = { reception, running: true, dataDir: '/nowhere', resolution: unasked };
   const dashboard = await startDashboard({
     visitors,
-    operations: inShape(accountOperations(deps)),
+    operations: inShape({ ...accountOperations(deps), ...sharingOperations({ sharing }) }),
     settings: {
       trustedProxies: cidrs('127.0.0.0/8'),
       get anyHost() {
@@ -153,6 +158,11 @@ export class Browser {
     name: Name,
     body: SessionCalls[Name]['request'],
   ): Promise<Reply<SessionCalls[Name]['answer']>> {
+    return this.#ask('POST', `/api/session/${name}`, body);
+  }
+
+  /** Makes one of them with a request whose shape may be wrong. */
+  raw(name: keyof SessionCalls, body: object): Promise<Reply<object>> {
     return this.#ask('POST', `/api/session/${name}`, body);
   }
 

@@ -1,14 +1,6 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import {
-  type CSSProperties,
-  lazy,
-  type ReactNode,
-  Suspense,
-  useEffect,
-  useMemo,
-  useRef,
-  useState,
-} from 'react';
+import { type CSSProperties, lazy, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react';
+import { useAddress } from '../address.ts';
 import { steadily } from '../connection.ts';
 import { formatCount } from '../format.ts';
 import { StatusBadge } from './badge.tsx';
@@ -112,9 +104,22 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
 
 type Order = 'ascending' | 'descending';
 
-/** Rows as readers sort them: by a column, the other way round, and as they came. Words begin with the first, figures with the largest. */
+/** How an address says by which column a table is sorted: by its header, behind a minus the other way round. */
+function readOrder(written: string | undefined): { readonly header: string; readonly order: Order } | null {
+  if (written === undefined) return null;
+  return written.startsWith('-')
+    ? { header: written.slice(1), order: 'descending' }
+    : { header: written, order: 'ascending' };
+}
+
+function writeOrder(header: string, order: Order): string {
+  return order === 'descending' ? `-${header}` : header;
+}
+
+/** Rows as readers sort them, which the address says: by a column, the other way round, and as they came. Words begin with the first, figures with the largest. */
 function useSorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[]) {
-  const [by, setBy] = useState<{ readonly header: string; readonly order: Order } | null>(null);
+  const [{ sort: written }, put] = useAddress();
+  const by = useMemo(() => readOrder(written), [written]);
   const read = columns.find(({ header }) => header === by?.header)?.sort;
   const shown = useMemo(() => {
     if (!read) return rows;
@@ -134,7 +139,7 @@ function useSorted<Row>(rows: readonly Row[], columns: readonly Column<Row>[]) {
       : ['descending', 'ascending'];
     const order = orderOf(header);
     const next = order === undefined ? first : order === first ? second : undefined;
-    setBy(next === undefined ? null : { header, order: next });
+    put({ sort: next === undefined ? undefined : writeOrder(header, next) });
   };
   return { shown, orderOf, sortBy };
 }

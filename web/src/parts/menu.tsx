@@ -56,7 +56,7 @@ export function MenuLink({ icon: Icon, label, ...link }: ItemProps & LinkProps) 
   return (
     <Base.LinkItem closeOnClick render={<Link {...link} />} className={ITEM}>
       {Icon && <Icon aria-hidden size={15} className="shrink-0" />}
-      {label}
+      <span className="min-w-0 max-w-72 truncate">{label}</span>
     </Base.LinkItem>
   );
 }
@@ -86,6 +86,16 @@ export function MenuChoices<Value extends string>({
         </Base.RadioItem>
       ))}
     </Base.RadioGroup>
+  );
+}
+
+/** Items under a word that says what they are. */
+export function MenuGroup({ label, children }: { readonly label: string; readonly children: ReactNode }) {
+  return (
+    <Base.Group>
+      <Base.GroupLabel className="caption px-2 pt-1.5 pb-1">{label}</Base.GroupLabel>
+      {children}
+    </Base.Group>
   );
 }
 

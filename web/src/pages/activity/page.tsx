@@ -6,6 +6,7 @@ import { type Column, codeColumn, DataTable, timeColumn } from '../../parts/data
 import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, Forbidden } from '../../parts/states.tsx';
 import { Chip, SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { EntryDrawer } from './entry-drawer.tsx';
@@ -56,6 +57,7 @@ function ActivityList() {
             {words ?? action}
           </Chip>
         )}
+        <ViewsMenu page="/activity" />
       </Toolbar>
       <Card flush>
         <Fetched query={pages.query} lines={10} shape="table">

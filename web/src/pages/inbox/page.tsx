@@ -10,6 +10,7 @@ import { Fold } from '../../parts/fold.tsx';
 import { Page } from '../../parts/page.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay, useSession } from '../../session.tsx';
 import { DeleteButton } from './delete-menu.tsx';
@@ -105,6 +106,7 @@ export function InboxPage() {
               onChange={(name) => ask({ box: name })}
             />
           )}
+          <ViewsMenu page="/inbox" />
         </Toolbar>
         {(inbox.first?.notes ?? []).map((note) => (
           <p key={note} role="status" className="mb-2 text-sm text-retrying">

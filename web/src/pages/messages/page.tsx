@@ -13,6 +13,7 @@ import { Banner, EmptyState, ErrorState, LoadingState } from '../../parts/states
 import { type Selection, toggled } from '../../parts/table-row.tsx';
 import { Chip, FilterChips, Toolbar } from '../../parts/toolbar.tsx';
 import { bareAddress } from '../../parts/values.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
@@ -65,6 +66,7 @@ export function MessagesPage() {
     >
       <Toolbar>
         <QueryField value={q} begun={begun} known={known} onSearch={onSearch} />
+        <ViewsMenu page="/messages" />
       </Toolbar>
       <QueryChips query={q} onSearch={onSearch} />
       <WhyLate query={q} />

@@ -10,6 +10,7 @@ import { DataTable } from '../../parts/data-table.tsx';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { Toolbar } from '../../parts/toolbar.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay } from '../../session.tsx';
 import { ActDialog, EVERYTHING, type PlannedAct } from './act-dialog.tsx';
@@ -48,6 +49,7 @@ export function QueuePage() {
             onClick={() => put({ relay: undefined })}
           />
         )}
+        <ViewsMenu page="/queue" />
       </Toolbar>
       <Fetched query={queue} lines={8}>
         {(view) => <Lanes view={view} relay={relay} />}

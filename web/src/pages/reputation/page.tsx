@@ -10,6 +10,7 @@ import { RateChart } from '../../parts/rate-chart.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { Chip, Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { Said, Time } from '../../parts/values.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall } from '../../queries.ts';
 import {
   ASKED_FOR,
@@ -60,6 +61,7 @@ export function ReputationPage() {
           value={days}
           onChange={(next) => put({ days: next === '30' ? undefined : next })}
         />
+        <ViewsMenu page="/reputation" />
       </Toolbar>
       {/* The former answer may stay for other days, but names of another kind must not be there to be chosen. */}
       <Fetched query={rates.data?.by === by ? rates : { ...rates, data: undefined }} lines={8}>

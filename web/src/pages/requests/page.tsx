@@ -8,6 +8,7 @@ import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { SearchField, Segments, Toolbar } from '../../parts/toolbar.tsx';
 import { Duration, Said } from '../../parts/values.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { RefusedSources, Words } from './refused-sources.tsx';
 import { AnswerSign, type LoggedRequest, RequestDrawer } from './request-drawer.tsx';
@@ -91,6 +92,7 @@ export function RequestsPage() {
           value={source ?? ''}
           onSearch={search}
         />
+        <ViewsMenu page="/requests" />
       </Toolbar>
       {message !== undefined && (
         <p className="mb-3 flex flex-wrap items-center gap-2 text-sm text-soft">

@@ -13,6 +13,7 @@ import { Card, Page } from '../../parts/page.tsx';
 import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { SearchField, Toolbar } from '../../parts/toolbar.tsx';
 import { Said, Time } from '../../parts/values.tsx';
+import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
 import { AddDialog } from './add-dialog.tsx';
@@ -86,6 +87,7 @@ export function SuppressionsPage() {
           onChange={(next) => put({ reason: next === '' ? undefined : next })}
           choices={REASON_CHOICES}
         />
+        <ViewsMenu page="/suppressions" />
       </Toolbar>
       <Card flush>
         {error?.code === 'invalid' ? (
