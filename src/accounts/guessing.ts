@@ -8,7 +8,7 @@ import { NewestMap } from '../lib/newest-map.ts';
  * longest quiet entry makes room.
  */
 
-export type Guess = 'password' | 'code' | 'recovery' | 'passkey' | 'provider';
+export type Guess = 'password' | 'code' | 'recovery' | 'passkey' | 'provider' | 'story';
 
 /** Tries of a source at an account before it must wait. */
 const FREE_TRIES = 5;

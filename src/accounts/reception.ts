@@ -269,6 +269,7 @@ export class AccountRefusal extends Error {
  * - `provider_refused`: its answer signs nobody in.
  * - `not_admitted`: it vouches for somebody who may not come in.
  * - `users_full`: there are as many users as there can be.
+ * - `story_refused`: the link to a story has ended, or never existed.
  * - `view_missing`: the user has no such saved view.
  * - `view_name_taken`: another of the user's views of that page has the name.
  * - `views_full`: the user has as many views as there can be.
@@ -297,6 +298,7 @@ export type RefusalCode =
   | 'provider_refused'
   | 'not_admitted'
   | 'users_full'
+  | 'story_refused'
   | 'view_missing'
   | 'view_name_taken'
   | 'views_full';
@@ -306,7 +308,8 @@ export function signedOut(): AccountRefusal {
   return new AccountRefusal('signed_out', 'Sign in first; the session may have ended.');
 }
 
-function slowed(waitMs: number): AccountRefusal {
+/** The refusal of whoever asks too often. */
+export function slowed(waitMs: number): AccountRefusal {
   const seconds = Math.ceil(waitMs / 1000);
   const when = seconds < 120 ? `${seconds} seconds` : `${Math.ceil(seconds / 60)} minutes`;
   return new AccountRefusal('sign_in_slowed', `Too many tries from here. Try again in ${when}.`, waitMs);

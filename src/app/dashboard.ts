@@ -13,6 +13,7 @@ import type { Downloads } from '../dashboard/downloads.ts';
 import { HintFeed } from '../dashboard/hints.ts';
 import { createDashboard, type Dashboard } from '../dashboard/server.ts';
 import type { FirstStepsBook, Pointers } from '../dashboard/session-calls.ts';
+import { createSharedStories, type SharedStories } from '../dashboard/shared-stories.ts';
 import { createVisitors, type Visitors } from '../dashboard/visitors.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { Challenges } from '../http/server.ts';
@@ -63,6 +64,13 @@ export function dashboard(
     journal: storage.journal,
     clock,
   });
+  const stories = createSharedStories({
+    reception: parts.reception,
+    sharing: storage.sharing,
+    operations: parts.operations,
+    document: downloads.document,
+    maxDays: () => live.config.webui.storyLinkMaxDays,
+  });
   const server = createDashboard({
     port,
     certificate,
@@ -77,7 +85,8 @@ export function dashboard(
     door,
     feed,
     downloads,
-    visitors: dashboardVisitors(parts, bound),
+    visitors: dashboardVisitors(parts, bound, stories),
+    stories,
     servesPlain: parts.dev !== null,
     siteDirectory: SITE,
     maxMessageBytes: () => live.config.api.maxMessageBytes,
@@ -190,7 +199,7 @@ const HOST_KEY = 'webui.allowed_hosts';
 const MAX_HOSTS = 100;
 
 /** Receives the users of the dashboard. `bound` is read at every request. */
-function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
+function dashboardVisitors(parts: Parts, bound: BoundPorts, stories: SharedStories): Visitors {
   const { reception, events, notes, live, version, dev } = parts;
   return createVisitors({
     reception,
@@ -202,6 +211,7 @@ function dashboardVisitors(parts: Parts, bound: BoundPorts): Visitors {
     idleMs: () => sessionLimits(live.config).idleMs,
     pointers: (host) => pointersFor(host, bound),
     firstSteps: firstSteps(parts),
+    stories,
     savedViews: createSavedViews({
       sharing: parts.storage.sharing,
       clock: reception.clock,

@@ -52,6 +52,11 @@ export const SESSION_SETTINGS = {
     50,
     'Most views that a user saves, such as searches for messages. One more is refused.',
   ),
+  'webui.story_link_max_days': live(
+    integer(0, 30, 'days'),
+    30,
+    "How long a link to a message's story lasts at most, which shows it to whoever has the link, without signing in. 0: nobody makes such links, and those that were made show nothing.",
+  ),
 };
 
 /** The settings of signing in with a provider. Whoever sets them decides who is an administrator. */

@@ -15,9 +15,8 @@ import type { RequestOf } from '../operations/table.ts';
 import type { UserAnswer } from '../store/accounts.ts';
 import { MAX_USERS } from '../store/accounts.ts';
 import type { LocalDeps } from './deps.ts';
-import { readRuntime } from './doctor/machine.ts';
 import { ASKING } from './door.ts';
-import { layoutOf } from './layout.ts';
+import { dashboardUrl } from './own-url.ts';
 
 type Deps = Pick<LocalDeps, 'reception' | 'resolution' | 'running' | 'dataDir'>;
 
@@ -132,16 +131,7 @@ async function resetPassword(
 async function linkFor(name: string | null, deps: Deps): Promise<UserLink> {
   const link = await makeLink(deps.reception, name);
   const path = linkPath(link);
-  const port = portOf(deps);
-  const url = port === null ? null : `https://localhost:${port}${path}`;
-  return { name, path, url, expiresAt: formatTimestamp(link.expiresAt) };
-}
-
-/** The port of the dashboard; null if it is off, or chosen at the start and so unknown. */
-function portOf({ running, dataDir, resolution }: Deps): number | null {
-  if (running) return readRuntime(layoutOf(dataDir).runtime)?.webui ?? null;
-  const { port } = resolution().config.webui;
-  return port === 0 ? null : port;
+  return { name, path, url: dashboardUrl(path, deps), expiresAt: formatTimestamp(link.expiresAt) };
 }
 
 async function hasPassword({ accounts, clock }: Reception): Promise<boolean> {

@@ -210,6 +210,8 @@ export interface Actor {
   readonly sessionId: string | null;
   /** For a user: the host name, without a port, that the browser used. */
   readonly host?: string;
+  /** For a user: the address of the page, such as `https://mail.example.com:8420`. */
+  readonly origin?: string;
 }
 
 /** The caller of the current operation, for the few whose answer depends on it. The door sets it. */

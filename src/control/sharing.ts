@@ -5,6 +5,7 @@ import type { RequestOf } from '../operations/table.ts';
 import type { SavedView } from '../store/sharing.ts';
 import type { LocalDeps } from './deps.ts';
 import { ASKING } from './door.ts';
+import { type StoryLinkDeps, storyLinkOperations } from './story-links.ts';
 
 /** Most views that users share, of all together: everybody looks through them. */
 const MAX_SHARED_VIEWS = 100;
@@ -12,8 +13,11 @@ const MAX_SHARED_VIEWS = 100;
 type SharingDeps = Pick<LocalDeps, 'sharing'>;
 
 /** See {@link SharingOperations}. */
-export function sharingOperations(deps: SharingDeps): SharingOperations {
-  return { shareView: async (request) => sharedView(await shareView(request, deps)) };
+export function sharingOperations(deps: StoryLinkDeps): SharingOperations {
+  return {
+    shareView: async (request) => sharedView(await shareView(request, deps)),
+    ...storyLinkOperations(deps),
+  };
 }
 
 async function shareView(

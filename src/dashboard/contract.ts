@@ -8,6 +8,7 @@ import { userName } from '../operations/accounts.ts';
 import type { Topic } from '../operations/operation.ts';
 import { MAX_QUERY } from '../operations/search.ts';
 import type { ResultOf } from '../operations/table.ts';
+import type { SharedStory } from './shared-stories.ts';
 
 /**
  * What the dashboard's page and server exchange besides operations, which are called by `POST /api/call/<operation>`.
@@ -184,6 +185,8 @@ export const SESSION_REQUESTS = {
   /** Gives one of the user's own views another name, or has it show something else; what is null stays. */
   change_view: z.strictObject({ id: viewId, name: viewName.nullable(), search: viewSearch.nullable() }),
   remove_view: z.strictObject({ id: viewId }),
+  /** What a link shows of a message, to whoever has it. */
+  story: z.strictObject({ token }),
 };
 
 /** A page whose views can be saved. */
@@ -224,6 +227,7 @@ interface OtherAnswers {
   readonly save_view: SavedViewRow;
   readonly change_view: SavedViewRow;
   readonly remove_view: SavedViewRow;
+  readonly story: SharedStory;
 }
 
 /** A request for the browser's authenticators (WebAuthn, as JSON); `begun` is to be returned with the answer. */

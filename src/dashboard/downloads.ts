@@ -112,12 +112,24 @@ async function answerPreview({ exchange, content, params }: DownloadVisit): Prom
     isDark: exchange.query.get('scheme') === 'dark',
     hasRemotePictures: exchange.query.get('pictures') === 'remote',
   };
-  const { html, policy } = await content.downloads.document(params['id'] ?? '', look);
+  sendDocument(
+    exchange,
+    await content.downloads.document(params['id'] ?? '', look),
+    // What is fetched from elsewhere is fetched without cookies.
+    look.hasRemotePictures ? { 'Cross-Origin-Embedder-Policy': 'credentialless' } : {},
+  );
+}
+
+/** Answers with the document that shows a message's text, for a frame of a page of ours. */
+export function sendDocument(
+  exchange: Exchange,
+  { html, policy }: Awaited<ReturnType<Downloads['document']>>,
+  headers: Readonly<Record<string, string>> = {},
+): void {
   exchange.send(200, 'text/html; charset=utf-8', html, {
     'Content-Security-Policy': policy,
     'X-Frame-Options': 'SAMEORIGIN',
-    // What is fetched from elsewhere is fetched without cookies.
-    ...(look.hasRemotePictures && { 'Cross-Origin-Embedder-Policy': 'credentialless' }),
+    ...headers,
   });
 }
 

@@ -6,7 +6,7 @@ import type { Health } from '../observe/health.ts';
 import { EXPOSITION_TYPE } from '../observe/metric-table.ts';
 import type { Metrics } from '../observe/metrics.ts';
 import { answerCall, type CallDeps, requireJson, signedOut } from './calls.ts';
-import { DOWNLOADS, type DownloadDeps } from './downloads.ts';
+import { DOWNLOADS, type DownloadDeps, sendDocument } from './downloads.ts';
 import { answerDraftFrame } from './draft-frame.ts';
 import type { EventStreams } from './event-streams.ts';
 import {
@@ -17,8 +17,9 @@ import {
   requireOwnOrigin,
   requireSource,
 } from './guard.ts';
+import { type SharedStories, STORY_DOCUMENT } from './shared-stories.ts';
 import type { Site } from './site.ts';
-import type { Visitors } from './visitors.ts';
+import { asProblems, type Visitors } from './visitors.ts';
 
 /** What the answers need. */
 export interface DashboardContent extends CallDeps, DownloadDeps {
@@ -27,6 +28,8 @@ export interface DashboardContent extends CallDeps, DownloadDeps {
   /** Whether mail is accepted now; false as soon as the service is told to stop. */
   readonly ready: () => boolean;
   readonly visitors: Visitors;
+  /** What links show of messages. */
+  readonly stories: SharedStories;
   /** The built page. */
   readonly site: Site;
   readonly streams: EventStreams;
@@ -95,6 +98,7 @@ const ROUTER = new Router<Target>([
     path: '/preview/draft',
     target: { for: 'users', answer: ({ exchange }) => answerDraftFrame(exchange) },
   },
+  { method: 'GET', path: STORY_DOCUMENT, target: { for: 'anyone', answer: answerStoryDocument } },
   ...DOWNLOADS.map(({ path, answer }) => ({
     method: 'GET' as const,
     path,
@@ -163,6 +167,15 @@ function redirectToTls(exchange: Exchange, settings: GuardSettings): void {
   const host = requireOwnHost(exchange, settings);
   const query = exchange.search === '' ? '' : `?${exchange.search}`;
   exchange.empty(308, { Location: `https://${host}${exchange.path}${query}` });
+}
+
+/** The HTML of a message whose story is shown by a link, as inert as in the dashboard, and never with remote pictures. */
+async function answerStoryDocument({ exchange, content }: Visit): Promise<void> {
+  const { query } = exchange;
+  const visit = content.visitors.visitOf(exchange);
+  const isDark = query.get('scheme') === 'dark';
+  const document = await asProblems(content.stories.document(query.get('ticket') ?? '', isDark, visit));
+  sendDocument(exchange, document);
 }
 
 function answerHealth({ exchange, content }: Visit): void {

@@ -35,6 +35,7 @@ import {
   type SessionUser,
   type SessionView,
 } from './contract.ts';
+import type { SharedStories } from './shared-stories.ts';
 
 /** The caller. */
 export interface Caller {
@@ -68,6 +69,7 @@ export interface CallDeps {
   readonly reception: Reception;
   readonly firstSteps: FirstStepsBook;
   readonly savedViews: SavedViews;
+  readonly stories: Pick<SharedStories, 'read'>;
   /** Allows the host name by which the dashboard was claimed. Returns whether that changed anything. */
   readonly allowHost: (host: string) => Promise<boolean>;
 }
@@ -215,6 +217,8 @@ export const CALLS: Calls = {
     const { user } = signedIn(caller);
     return answer(viewRow(await savedViews.change(user.name, id, change), user));
   },
+  // Without a session, and whoever has one learns no more.
+  story: async ({ token }, { visit }, { stories }) => answer(await stories.read(token, visit)),
   remove_view: async ({ id }, caller, { savedViews }) => {
     const { user } = signedIn(caller);
     return answer(viewRow(await savedViews.remove(user.name, id), user));

@@ -29,6 +29,8 @@ export interface Visitors {
   show(exchange: Exchange): Promise<void>;
   /** Answers `POST /api/session/<name>`. The caller has checked host, origin and content type. */
   answer(exchange: Exchange, name: string): Promise<void>;
+  /** Who asks, and from where. */
+  visitOf(exchange: Exchange): Visit;
   /**
    * Calls the listener with the ids of sessions that end, so that what they hold open can be closed, until the returned
    * function is called.
@@ -78,6 +80,7 @@ const STATUSES: Readonly<Record<RefusalCode, number>> = {
   provider_refused: 401,
   not_admitted: 403,
   users_full: 409,
+  story_refused: 404,
   view_missing: 409,
   view_name_taken: 409,
   views_full: 409,
@@ -142,8 +145,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
       const { session, user } = found;
       const { sourceAddress } = visitOf(exchange);
       const { name, role } = user;
-      const host = hostOf(exchange);
-      return { kind: 'user', name, role, sourceAddress, sessionId: session.id, host };
+      return { kind: 'user', name, role, sourceAddress, sessionId: session.id, ...placeOf(exchange) };
     },
     show: async (exchange) => {
       const token = cookie.read(exchange);
@@ -156,6 +158,7 @@ export function createVisitors(options: VisitorsOptions): Visitors {
       if (call === null) throw new Problem(404, 'not_found', 'There is nothing here.');
       await answer(exchange, call);
     },
+    visitOf,
     onEnded: (listener) => reception.sessions.onEnded(listener),
   };
 }
@@ -231,7 +234,8 @@ async function counted<Answer>(
   }
 }
 
-async function asProblems<T>(done: Promise<T>): Promise<T> {
+/** A refused sign-in as the problem that it is. */
+export async function asProblems<T>(done: Promise<T>): Promise<T> {
   try {
     return await done;
   } catch (error) {

@@ -40,6 +40,40 @@ describeWith(NEEDED, 'what became of mail', () => {
     await life.getByText('angry@example.org called it spam', { exact: true }).waitFor();
   });
 
+  test('is shown to strangers by a link, with the content where that is asked for, until it is ended', async () => {
+    await wide.goto(`/messages/${populated.things.bounced}`);
+    const share = async (content: boolean) => {
+      await wide.getByRole('button', { name: 'More', exact: true }).click();
+      await wide.getByRole('menuitem', { name: 'Share by a link…' }).click();
+      if (content) await wide.getByRole('checkbox', { name: 'Show subject and content' }).click();
+      await wide.getByRole('button', { name: 'Make a link' }).click();
+      const link = await wide.getByRole('dialog').getByLabel('link', { exact: true }).innerText();
+      await wide.getByRole('button', { name: 'I have copied it' }).click();
+      return link;
+    };
+    const subject = 'The new collection';
+    const [bare, whole] = [await share(false), await share(true)];
+    const stranger = await populated.dashboard.window({ width: 390, height: 844, colorScheme: 'dark' });
+    await stranger.goto(bare);
+    await stranger.getByText('gone@example.net: hard bounce', { exact: true }).waitFor();
+    expect(await stranger.getByText(subject).count()).toBe(0);
+    expect(await stranger.getByText('Contents').count()).toBe(0);
+    expect(await tooWide(stranger)).toEqual([]);
+    await stranger.goto('about:blank');
+    await stranger.goto(whole);
+    await stranger.getByRole('heading', { name: subject }).waitFor();
+    const said = stranger.frameLocator('iframe').locator('body');
+    await expect.poll(() => said.innerText()).toContain('collection');
+    const ends = wide.getByRole('button', { name: 'End this link' });
+    for (const left of [1, 0]) {
+      await ends.first().click();
+      await wide.getByRole('button', { name: 'End the link' }).click();
+      await expect.poll(() => ends.count()).toBe(left);
+    }
+    await stranger.reload();
+    await stranger.getByText('This link shows nothing').waitFor();
+  });
+
   test('is told by relay, domain and tag, over time and beside what is asked of senders', async () => {
     await wide.goto('/reputation');
     const cells = async (page: Page, name: string) =>

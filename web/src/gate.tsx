@@ -22,14 +22,20 @@ const SetUpPage = lazyRouteComponent(
   'SetUpPage',
 );
 
+const StoryPage = lazyRouteComponent(
+  steadily(() => import('./pages/story/page.tsx')),
+  'StoryPage',
+);
+
 /**
  * Shows pages to those who are signed in, and to others what they can sign in with, at the same address: when they
  * have, they are where they wanted to be. Who comes back from an identity provider is signed in first. A link to choose
- * a password (`/setup#token`) comes before all pages.
+ * a password (`/setup#token`) comes before all pages, and so does one to the story of a message (`/story#token`).
  */
 export function Gate({ children }: { readonly children: ReactNode }) {
   const view = useSessionView();
-  const token = useRouterState({ select: ({ location }) => setUpToken(location) });
+  const token = useRouterState({ select: ({ location }) => tokenAt('/setup', location) });
+  const story = useRouterState({ select: ({ location }) => tokenAt('/story', location) });
   const [isReturning, setReturning] = useState(hasReturned);
   const [trouble, setTrouble] = useState<Error>();
   const onDone = useCallback((fault?: Error) => {
@@ -42,6 +48,12 @@ export function Gate({ children }: { readonly children: ReactNode }) {
     setTrouble(undefined);
     return startLive();
   }, [isSignedIn]);
+  if (story !== null)
+    return (
+      <Suspense fallback={<LoadingState lines={9} />}>
+        <StoryPage token={story} />
+      </Suspense>
+    );
   if (!view.data)
     return (
       <Outside>
@@ -98,9 +110,12 @@ function Returning({ onDone }: { readonly onDone: (fault?: Error) => void }) {
   );
 }
 
-/** What stands behind the `#` of a set-up link; null at every other address. */
-function setUpToken({ pathname, hash }: { readonly pathname: string; readonly hash: string }): string | null {
-  return pathname === '/setup' && hash !== '' ? hash : null;
+/** What stands behind the `#` of a link to this path; null at every other address. */
+function tokenAt(
+  path: string,
+  { pathname, hash }: { readonly pathname: string; readonly hash: string },
+): string | null {
+  return pathname === path && hash !== '' ? hash : null;
 }
 
 /** What is around the pages for those who are not signed in. */

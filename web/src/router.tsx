@@ -43,6 +43,17 @@ function page<const Path extends string, const Fields extends SearchFields>(
   });
 }
 
+/** The path of links with a token: the gate deals with what stands behind their `#`; without that there is nothing here. */
+function forToken<const Path extends string>(path: Path) {
+  return createRoute({
+    getParentRoute,
+    path,
+    beforeLoad: ({ location }) => {
+      if (location.hash === '') throw redirect({ to: '/', replace: true });
+    },
+  });
+}
+
 /** Which tab of a message's contents is open. */
 const view = oneOf('html', 'phone', 'text', 'source', 'headers', 'attachments', 'checks');
 
@@ -177,14 +188,8 @@ const pages = [
       if (!hasReturned) throw redirect({ to: '/', replace: true });
     },
   }),
-  // The set-up link's path: the gate deals with what stands behind its `#`; without that there is nothing here.
-  createRoute({
-    getParentRoute,
-    path: '/setup',
-    beforeLoad: ({ location }) => {
-      if (location.hash === '') throw redirect({ to: '/', replace: true });
-    },
-  }),
+  forToken('/setup'),
+  forToken('/story'),
 ] as const;
 
 /** The router of the dashboard. */

@@ -10,15 +10,18 @@ import { createVault } from '../../../src/config/secrets.ts';
 import { accountOperations } from '../../../src/control/accounts.ts';
 import { sharingOperations } from '../../../src/control/sharing.ts';
 import type { SessionCalls, SessionView } from '../../../src/dashboard/contract.ts';
+import { createSharedStories } from '../../../src/dashboard/shared-stories.ts';
 import { createVisitors } from '../../../src/dashboard/visitors.ts';
 import type { Role } from '../../../src/domain/account.ts';
 import { seededRandom, systemRandom } from '../../../src/lib/random.ts';
 import { Events } from '../../../src/observe/events.ts';
+import { OperationError } from '../../../src/operations/call.ts';
 import type { JournalEntry } from '../../../src/store/journal.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { inShape } from '../../support/in-shape.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
 import { type Answer, cidrs, startDashboard } from '../ops/dashboard-server.ts';
+import { PREVIEW, storyOf } from './shared-story.ts';
 
 /** The password of everybody in these tests who has one. */
 export const PASSWORD = 'correct horse battery';
@@ -38,7 +41,7 @@ export interface Reply<Body> {
 /** Starts one for the test that calls it, at that time. Proxies on 127.0.0.1 are trusted, so that browsers come from anywhere. */
 export async function startAccess(epoch?: number) {
   const clock = new ManualClock(epoch);
-  const { accounts, journal, sharing } = openSqlite(':memory:');
+  const { accounts, journal, sharing, store, views } = openSqlite(':memory:');
   const logged: { readonly event: string; readonly fields: object | undefined }[] = [];
   const write = (event: string, fields?: object) => void logged.push({ event, fields });
   const state = {
@@ -47,6 +50,10 @@ export async function startAccess(epoch?: number) {
     hosts: [] as string[],
     /** Most views that a user saves. */
     views: 3,
+    /** Most days that a link to a story lasts. */
+    linkDays: 30,
+    /** Where the identity provider returns to. */
+    publicUrl: null as string | null,
     provider: null as IdentityProvider | null,
   };
   const reception = createReception({
@@ -65,6 +72,19 @@ export async function startAccess(epoch?: number) {
   events.on((event) => {
     if (event.type === 'signed_in') signIns.push(`${event.way} ${event.result}`);
   });
+  const stories = createSharedStories({
+    reception,
+    sharing,
+    operations: inShape({
+      messageStory: async ({ id }) => {
+        if ((await views.message(id)) === null) throw new OperationError('not_found', 'There is none.');
+        return storyOf(id);
+      },
+      messagePreview: async () => PREVIEW,
+    }),
+    document: async (id, { isDark }) => ({ html: `${id} ${isDark ? 'dark' : 'light'}`, policy: 'sandbox' }),
+    maxDays: () => state.linkDays,
+  });
   const visitors = createVisitors({
     reception,
     events,
@@ -78,16 +98,26 @@ export async function startAccess(epoch?: number) {
       read: async () => ({ skipped: false, hasKey: false, hasMessage: false, hasRelay: false }),
       skip: async () => {},
     },
+    stories,
     savedViews: createSavedViews({ sharing, clock, random: systemRandom, max: () => state.views }),
     isClaimed: async () => (await accounts.users(clock.wall())).some((user) => user.passwordHash !== null),
     hasPasskey: (host) => accounts.hasPasskey(host),
     allowHost: async (host) => !host.startsWith('127.') && state.hosts.push(host) > 0,
   });
   // Its server is off, so that no port need be known.
-  const deps = { reception, running: true, dataDir: '/nowhere', resolution: unasked };
+  const resolution = () => ({
+    config: {
+      signIn: { oidc: { publicUrl: state.publicUrl } },
+      webui: { allowedHosts: state.hosts, port: 0, storyLinkMaxDays: state.linkDays },
+    },
+  });
+  // Of the configuration, it needs no more than this.
+  const deps = { reception, running: true, dataDir: '/nowhere', resolution: resolution as never };
+  const shared = { ...deps, sharing, views, clock, random: systemRandom };
   const dashboard = await startDashboard({
     visitors,
-    operations: inShape({ ...accountOperations(deps), ...sharingOperations({ sharing }) }),
+    stories,
+    operations: inShape({ ...accountOperations(deps), ...sharingOperations(shared) }),
     settings: {
       trustedProxies: cidrs('127.0.0.0/8'),
       get anyHost() {
@@ -105,6 +135,7 @@ export async function startAccess(epoch?: number) {
     clock,
     reception,
     accounts,
+    store,
     state,
     logged,
     /** How sign-ins have ended so far, as they are counted. */
@@ -118,10 +149,6 @@ export async function startAccess(epoch?: number) {
     journal: async (): Promise<readonly JournalEntry[]> =>
       (await journal.entries({ actor: null, action: null, subject: null, limit: 200, before: null })).entries,
   };
-}
-
-function unasked(): never {
-  throw new Error('nobody asks for the configuration');
 }
 
 async function addUser({ accounts, passwords, clock }: Reception, name: string, role: Role): Promise<void> {

@@ -9,6 +9,7 @@ import type { Downloads } from '../../../src/dashboard/downloads.ts';
 import type { GuardSettings } from '../../../src/dashboard/guard.ts';
 import { HintFeed } from '../../../src/dashboard/hints.ts';
 import { createDashboard, type DashboardOptions } from '../../../src/dashboard/server.ts';
+import type { SharedStories } from '../../../src/dashboard/shared-stories.ts';
 import type { Visitors } from '../../../src/dashboard/visitors.ts';
 import { ROLES } from '../../../src/domain/account.ts';
 import { systemClock } from '../../../src/lib/clock.ts';
@@ -31,6 +32,7 @@ export interface Setup {
   /** Where the page lies; absent: a small one that was built. */
   readonly site?: string;
   readonly downloads?: Partial<Downloads>;
+  readonly stories?: SharedStories;
   readonly maxEventStreams?: number;
   readonly maxMessageBytes?: number;
   /** Instead of ones whose cookie says who they are. */
@@ -82,6 +84,10 @@ class TestVisitors implements Visitors {
     exchange.json(200, { answered: name });
   }
 
+  visitOf() {
+    return { sourceAddress: '127.0.0.1', agent: 'Test/1' };
+  }
+
   onEnded(listener: (sessionId: string) => void) {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
@@ -99,6 +105,11 @@ const NO_DOWNLOADS: Downloads = {
   document: () => Promise.reject(new OperationError('not_found', 'There is none.')),
   export: () => Promise.reject(new OperationError('not_found', 'There is none.')),
   backup: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+};
+
+const NO_STORIES: SharedStories = {
+  read: () => Promise.reject(new OperationError('not_found', 'There is none.')),
+  document: () => Promise.reject(new OperationError('not_found', 'There is none.')),
 };
 
 /** A key and certificate for `localhost`. */
@@ -150,6 +161,7 @@ export async function startDashboard(setup: Setup = {}) {
     feed: setup.feed?.(feed) ?? feed,
     door: createDoor({ operations, journal, clock, log }),
     downloads: { ...NO_DOWNLOADS, ...setup.downloads },
+    stories: setup.stories ?? NO_STORIES,
     siteDirectory: setup.site ?? builtSite(),
     maxEventStreams: () => setup.maxEventStreams ?? 200,
     maxMessageBytes: () => setup.maxMessageBytes ?? 100_000,

@@ -8,6 +8,7 @@ import {
   PenLine,
   RotateCw,
   Send,
+  Share2,
   Terminal,
 } from 'lucide-react';
 import { useState } from 'react';
@@ -23,6 +24,7 @@ import { useMay, useSession } from '../../session.tsx';
 import { ComposeDialog } from '../compose/dialog.tsx';
 import { curlOf } from './curl.ts';
 import type { Story } from './story.ts';
+import { ShareStory } from './story-links.tsx';
 
 /** What can be done to a message by the one who looks at it, as it is now. */
 export function MessageActions({ story }: { readonly story: Story }) {
@@ -31,7 +33,7 @@ export function MessageActions({ story }: { readonly story: Story }) {
   const isOperator = useMay('operator');
   // Beside what is nearer at hand then, it stands in the menu.
   const isUnderWay = may.retry || may.cancel;
-  const [open, setOpen] = useState<'edit' | 'curl' | null>(null);
+  const [open, setOpen] = useState<'edit' | 'curl' | 'share' | null>(null);
   const close = () => setOpen(null);
   const navigate = useNavigate();
   const resend = () =>
@@ -69,6 +71,7 @@ export function MessageActions({ story }: { readonly story: Story }) {
           label="Copy link"
           onSelect={() => copyText(linkTo(id), () => toast.success('The link was copied.'))}
         />
+        {isOperator && <MenuItem icon={Share2} label="Share by a link…" onSelect={() => setOpen('share')} />}
         <MenuItem
           icon={Copy}
           label="Copy id"
@@ -77,6 +80,7 @@ export function MessageActions({ story }: { readonly story: Story }) {
       </Menu>
       {open === 'edit' && <ComposeDialog from={{ id }} onClose={close} />}
       {open === 'curl' && <CurlDialog id={id} onClose={close} />}
+      {open === 'share' && <ShareStory id={id} onClose={close} />}
     </>
   );
 }

@@ -1,5 +1,5 @@
 import { useQuery } from '@tanstack/react-query';
-import { ImageDown, ImageOff, Monitor, Moon, Paperclip, Smartphone, Sun } from 'lucide-react';
+import { ImageDown, ImageOff, Monitor, Paperclip, Smartphone } from 'lucide-react';
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { type Address, useAddress } from '../../address.ts';
@@ -8,7 +8,6 @@ import { formatBytes, plural } from '../../format.ts';
 import { ConfirmDialog } from '../../parts/ask.tsx';
 import { Badge } from '../../parts/badge.tsx';
 import { Button, DownloadLink } from '../../parts/button.tsx';
-import { classNames } from '../../parts/class-names.ts';
 import { CopyButton } from '../../parts/copy.tsx';
 import { Findings } from '../../parts/findings.tsx';
 import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
@@ -16,6 +15,7 @@ import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
 import { Bytes, plainLines, plainText, Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
+import { HtmlFrame, SchemeChoice } from './html-frame.tsx';
 
 /** What a message says; nothing of it is to be trusted. */
 export type Preview = ResultOf<'messagePreview'>;
@@ -106,11 +106,6 @@ const WIDTHS = [
   { value: 'phone', label: 'Phone width', icon: Smartphone },
 ] as const;
 
-const SCHEMES = [
-  { value: 'light', label: 'Light', icon: Sun },
-  { value: 'dark', label: 'Dark mode', icon: Moon },
-] as const;
-
 /** The HTML in a frame that may do nothing: no script, no form, no way out, and no request but for pictures on demand. */
 function HtmlView({
   id,
@@ -135,12 +130,7 @@ function HtmlView({
     <div>
       <div className="mb-2 flex flex-wrap items-center gap-x-3 gap-y-2">
         <Segments label="Width" choices={WIDTHS} value={isPhone ? 'phone' : 'html'} onChange={onView} />
-        <Segments
-          label="Colours"
-          choices={SCHEMES}
-          value={isDark ? 'dark' : 'light'}
-          onChange={(next) => setDark(next === 'dark')}
-        />
+        <SchemeChoice isDark={isDark} onChange={setDark} />
         <p className="min-w-0 flex-1 basis-60 text-sm text-soft">
           Scripts, forms and everything {hasPictures && 'else '}remote are kept out.
           {isDark && ' A mail without styles for dark mode is inverted, as some clients do.'}
@@ -149,44 +139,8 @@ function HtmlView({
       {remotePictures > 0 && (
         <PicturesBar count={remotePictures} isShown={hasPictures} onShow={setPictures} />
       )}
-      <div className="h-[min(64dvh,32rem)] min-h-40 resize-y overflow-hidden rounded-md border border-line bg-sunken p-0 sm:p-3">
-        {/* A frame of its own for each look: were one led from look to look, Back would lead it to pictures that were hidden. */}
-        <HtmlFrame
-          key={look.toString()}
-          src={`/preview/${encodeURIComponent(id)}?${look}`}
-          isDark={isDark}
-          isPhone={isPhone}
-        />
-      </div>
+      <HtmlFrame src={`/preview/${encodeURIComponent(id)}?${look}`} isDark={isDark} isPhone={isPhone} />
     </div>
-  );
-}
-
-function HtmlFrame({
-  src,
-  isDark,
-  isPhone,
-}: {
-  readonly src: string;
-  readonly isDark: boolean;
-  readonly isPhone: boolean;
-}) {
-  const [isLoaded, setLoaded] = useState(false);
-  return (
-    <iframe
-      // A frame whose sandbox allows nothing is of no origin, runs nothing and leads nowhere.
-      sandbox=""
-      title="The message's HTML"
-      src={src}
-      referrerPolicy="no-referrer"
-      onLoad={() => setLoaded(true)}
-      style={{ background: isDark ? '#121212' : '#fff', colorScheme: 'light' }}
-      className={classNames(
-        'mx-auto block h-full w-full rounded-sm transition-[max-width,opacity] duration-200',
-        isPhone ? 'max-w-[375px]' : 'max-w-full',
-        !isLoaded && 'opacity-40',
-      )}
-    />
   );
 }
 

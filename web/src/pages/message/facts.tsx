@@ -98,7 +98,8 @@ function kept({ kept: isKept, until }: Story['content']): ReactNode {
 /** What became of each recipient's copy. */
 export function RecipientTable({ story }: { readonly story: Story }) {
   const { recipients } = story.record;
-  const columns = useMemo(() => columnsOf(story.captured), [story.captured]);
+  const hasRelays = recipients.some(({ relay }) => relay !== null);
+  const columns = useMemo(() => columnsOf(story.captured, hasRelays), [story.captured, hasRelays]);
   return (
     <Card
       title={recipients.length === 1 ? 'Recipient' : 'Recipients'}
@@ -115,7 +116,14 @@ export function RecipientTable({ story }: { readonly story: Story }) {
   );
 }
 
-function columnsOf(captured: boolean): readonly Column<Recipient>[] {
+const RELAY: Column<Recipient> = {
+  header: 'Relay',
+  width: 'minmax(0, 5rem)',
+  card: 'hidden',
+  cell: ({ relay }) => <Said text={relay} className="text-soft" />,
+};
+
+function columnsOf(captured: boolean, hasRelays: boolean): readonly Column<Recipient>[] {
   return [
     {
       header: 'Address',
@@ -139,12 +147,7 @@ function columnsOf(captured: boolean): readonly Column<Recipient>[] {
         return status === 'failed' ? (outcome ?? status) : status;
       },
     ),
-    {
-      header: 'Relay',
-      width: 'minmax(0, 5rem)',
-      card: 'hidden',
-      cell: ({ relay }) => <Said text={relay} className="text-soft" />,
-    },
+    ...(hasRelays ? [RELAY] : []),
     {
       header: 'Last reply',
       width: 'minmax(0, 2fr)',

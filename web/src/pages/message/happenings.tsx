@@ -49,10 +49,13 @@ const SIGNS: Readonly<Record<string, readonly [LucideIcon, string]>> = {
 export function Happenings({
   story,
   more,
+  hasEvidence = true,
 }: {
   readonly story: Story;
   /** Attempts that have not been fetched. */
   readonly more: MoreRows;
+  /** False: others are shown the story, without the evidence of its attempts, and no more of them than there are. */
+  readonly hasEvidence?: boolean;
 }) {
   const [all, setAll] = useState(false);
   const life = timelineOf({ ...story, moreAttempts: more.has });
@@ -65,10 +68,11 @@ export function Happenings({
       key={one.key}
       happening={one}
       offset={offsets.get(one.key)}
-      attempt={story.attempts.find(({ number }) => number === one.attempt)}
-      {...(one.key === 'more' && {
-        action: <Button small label="Show more attempts" busy={more.loading} onClick={more.load} />,
-      })}
+      attempt={hasEvidence ? story.attempts.find(({ number }) => number === one.attempt) : undefined}
+      {...(one.key === 'more' &&
+        hasEvidence && {
+          action: <Button small label="Show more attempts" busy={more.loading} onClick={more.load} />,
+        })}
     />
   );
   return (

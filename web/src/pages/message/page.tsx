@@ -5,11 +5,10 @@ import { type ComponentProps, useCallback, useEffect, useMemo, useState } from '
 import type { Hint } from '../../../../src/dashboard/contract.ts';
 import { plural } from '../../format.ts';
 import { useHints } from '../../live.ts';
-import { Badge, StatusBadge } from '../../parts/badge.tsx';
 import { ButtonLink } from '../../parts/button.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { Banner, Bars, EmptyState, Fetched } from '../../parts/states.tsx';
-import { DueAt, plainText, Said, Time } from '../../parts/values.tsx';
+import { plainText, Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { RestActs, RestWords, useRestDialog } from '../relays/rest.tsx';
 import { pageFor } from '../system/cures.ts';
@@ -18,8 +17,9 @@ import { MessageContents } from './contents.tsx';
 import { ToldByOthers } from './evidence.tsx';
 import { Facts, RecipientTable } from './facts.tsx';
 import { Happenings } from './happenings.tsx';
+import { MessageStatus } from './status.tsx';
 import type { Story } from './story.ts';
-import { isKept, type WaitingFor, waitingWords } from './timeline.ts';
+import { StoryLinks } from './story-links.tsx';
 
 /** One message: what became of it and why, and what it says. */
 export function MessagePage() {
@@ -80,6 +80,7 @@ export function MessagePage() {
           <Card title="Why this way">
             <WhyThisWay story={story} />
           </Card>
+          <StoryLinks id={id} />
         </aside>
       </div>
     </Page>
@@ -114,53 +115,6 @@ function StoryOutline() {
         </Card>
       </aside>
     </div>
-  );
-}
-
-/** Where a message stands, in a line under its subject. */
-export function MessageStatus({ story }: { readonly story: Story }) {
-  const { record, captured, key } = story;
-  const { status, outcome, recipients } = record;
-  const done = recipients.filter(({ status: one }) => one === 'delivered').length;
-  const isScheduled = record.waitingFor === 'scheduled';
-  const shown = captured && status === 'delivered' ? 'captured' : isScheduled ? 'scheduled' : status;
-  return (
-    <div className="mt-1.5 flex flex-wrap items-center gap-x-3 gap-y-1.5">
-      <span className="flex flex-wrap gap-1.5" aria-live="polite">
-        <StatusBadge status={shown} />
-        {outcome !== undefined && outcome !== 'accepted' && outcome !== 'captured' && (
-          <StatusBadge status={outcome} />
-        )}
-      </span>
-      {key?.test && <Badge tone="accent">Test key</Badge>}
-      {record.possibleDuplicate && (
-        <Badge
-          tone="warn"
-          title="A connection broke when the message may already have been accepted; it was sent again."
-        >
-          May have been sent twice
-        </Badge>
-      )}
-      {recipients.length > 1 && (
-        <span>
-          {done} of {recipients.length} recipients {captured ? 'captured' : 'delivered'}
-        </span>
-      )}
-      <span>
-        Accepted <Time at={record.createdAt} />
-      </span>
-      {record.waitingFor !== undefined && <NextAttempt at={record.nextAttemptAt} why={record.waitingFor} />}
-    </div>
-  );
-}
-
-function NextAttempt({ at, why }: { readonly at: string | undefined; readonly why: WaitingFor }) {
-  if (at === undefined) return <span>No next attempt yet: {waitingWords(why)}</span>;
-  return (
-    <span>
-      {why === 'scheduled' ? 'Goes out' : 'Next attempt'} <DueAt at={at} />
-      {isKept(why) && `: ${waitingWords(why)}`}
-    </span>
   );
 }
 

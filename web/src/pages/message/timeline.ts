@@ -81,7 +81,7 @@ function planned({ record, attempts }: Story): Happening[] {
 
 function tried(attempt: Attempt, { record, captured }: Story): Happening {
   const { number, startedAt, relay, host, results, timings } = attempt;
-  const place = host === null ? relay : `${relay} (${host})`;
+  const place = relay === '' ? (host ?? 'a relay') : host === null ? relay : `${relay} (${host})`;
   const many = record.recipients.length > 1;
   const mark = worst(results.map(({ outcome }) => outcome));
   const isTaken = captured && mark === 'delivered';

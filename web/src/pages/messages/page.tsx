@@ -1,7 +1,8 @@
 import { Link, linkOptions, useNavigate } from '@tanstack/react-router';
 import { Download, MailQuestion, Mails, PenLine } from 'lucide-react';
-import { useCallback, useEffect, useMemo, useState } from 'react';
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
+import { steadily } from '../../connection.ts';
 import { formatCount, plural } from '../../format.ts';
 import { stateWords } from '../../parts/badge.tsx';
 import { Button, ButtonLink, FreshButton } from '../../parts/button.tsx';
@@ -16,7 +17,6 @@ import { bareAddress } from '../../parts/values.tsx';
 import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay, useMay, useSession } from '../../session.tsx';
-import { ComposeDialog } from '../compose/dialog.tsx';
 import { curlOf } from '../message/curl.ts';
 import type { ShownPart } from './all-found.tsx';
 import { BulkBar } from './bulk-bar.tsx';
@@ -35,6 +35,11 @@ import {
   withValues,
 } from './query-text.ts';
 import { type FoundMessage, type MessageList, useMessageList } from './steady-list.ts';
+
+/** Few open it, and it is no part of the first load. */
+const ComposeDialog = lazy(
+  steadily(async () => ({ default: (await import('../compose/dialog.tsx')).ComposeDialog })),
+);
 
 /** All mail: found by words and tokens, the newest first. */
 export function MessagesPage() {
@@ -89,7 +94,7 @@ export function MessagesPage() {
         />
       )}
       {format !== null && <ExportDialog query={q} format={format} onClose={() => setFormat(null)} />}
-      {isComposing && <ComposeDialog onClose={() => setComposing(false)} />}
+      <Suspense>{isComposing && <ComposeDialog onClose={() => setComposing(false)} />}</Suspense>
     </Page>
   );
 }

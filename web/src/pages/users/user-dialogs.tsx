@@ -73,7 +73,7 @@ export function AddUser({ onClose }: { readonly onClose: () => void }) {
 /** A link that is shown this once. */
 export function LinkDialog({
   title,
-  link: { path, expiresAt },
+  link: { url, path, expiresAt },
   onClose,
 }: {
   readonly title: string;
@@ -81,7 +81,12 @@ export function LinkDialog({
   readonly onClose: () => void;
 }) {
   return (
-    <SecretDialog title={title} secret={`${window.location.origin}${path}`} label="link" onClose={onClose}>
+    <SecretDialog
+      title={title}
+      secret={url ?? `${window.location.origin}${path}`}
+      label="link"
+      onClose={onClose}
+    >
       <p className="text-soft">
         Hand it to them by a way that you trust. Whoever opens it chooses the password; it works once, and
         ends <Time at={expiresAt} />.
