@@ -1,6 +1,6 @@
 import type { Session, User } from '../domain/account.ts';
 import { hashSecret } from '../lib/id.ts';
-import type { SetupLink } from '../store/accounts.ts';
+import type { LinkMail, SetupLink } from '../store/accounts.ts';
 import { PasswordsBusy, passwordFault } from './passwords.ts';
 import { AccountRefusal, attempt, type Reception, signedOut } from './reception.ts';
 import { openFactor } from './second-factor.ts';
@@ -258,13 +258,19 @@ export function linkRefused(): AccountRefusal {
   );
 }
 
-/** How long a set-up link works (contract §14). */
-const LINK_MS = 60 * 60_000;
+/** How long a set-up link works unless its maker says otherwise (contract §14). */
+export const LINK_MS = 60 * 60_000;
 
 /** A new link's token, and when it expires (wall ms). */
 export interface NewLink {
   readonly token: string;
   readonly expiresAt: number;
+}
+
+/** How long a link works, and how it is sent. */
+interface LinkTerms {
+  readonly lifeMs?: number;
+  readonly mail?: LinkMail | null;
 }
 
 type LinkDeps = Pick<Reception, 'accounts' | 'clock' | 'random' | 'linkMade'>;
@@ -273,11 +279,12 @@ type LinkDeps = Pick<Reception, 'accounts' | 'clock' | 'random' | 'linkMade'>;
 export async function makeLink(
   { accounts, clock, random, linkMade }: LinkDeps,
   user: string | null,
+  { lifeMs = LINK_MS, mail = null }: LinkTerms = {},
 ): Promise<NewLink> {
   const token = newToken(random);
   const now = clock.wall();
-  const expiresAt = now + LINK_MS;
-  await accounts.putLink({ hash: hashSecret(token), user, expiresAt }, now);
+  const expiresAt = now + lifeMs;
+  await accounts.putLink({ hash: hashSecret(token), user, expiresAt, mail }, now);
   // Links for others are passed on by someone who already uses a host name of ours.
   if (user === null) linkMade(expiresAt);
   return { token, expiresAt };

@@ -1,6 +1,17 @@
 import { ROLES } from '../domain/account.ts';
 import type { GroupRole } from '../domain/identity.ts';
-import { choice, flag, integer, listOf, mailDomain, orNull, path, publicUrl, text } from './kinds.ts';
+import {
+  choice,
+  flag,
+  integer,
+  listOf,
+  mailAddress,
+  mailDomain,
+  orNull,
+  path,
+  publicUrl,
+  text,
+} from './kinds.ts';
 import { type RowValues, rowField, rowsOf } from './rows.ts';
 import { live, outside } from './setting.ts';
 
@@ -51,6 +62,11 @@ export const SESSION_SETTINGS = {
     integer(1, 1000),
     50,
     'Most views that a user saves, such as searches for messages. One more is refused.',
+  ),
+  'webui.invitation_from': live(
+    orNull(mailAddress, 'postmaster at the name of this server'),
+    null,
+    'The sender of the mail by which users of the dashboard get their links: an address that the relays may send from. null means the postmaster of `server.hostname`.',
   ),
   'webui.story_link_max_days': live(
     integer(0, 30, 'days'),

@@ -1,10 +1,12 @@
 import { passwordFault } from '../accounts/passwords.ts';
 import type { Reception } from '../accounts/reception.ts';
-import { linkPath, makeLink } from '../accounts/sign-in.ts';
+import { LINK_MS, linkPath, makeLink, type NewLink } from '../accounts/sign-in.ts';
 import type { Session, User } from '../domain/account.ts';
+import type { Mailbox } from '../domain/mailbox.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import {
   type AccountOperations,
+  type ListedUser,
   type SessionRow,
   type UserLink,
   type UserView,
@@ -16,16 +18,20 @@ import type { UserAnswer } from '../store/accounts.ts';
 import { MAX_USERS } from '../store/accounts.ts';
 import type { LocalDeps } from './deps.ts';
 import { ASKING } from './door.ts';
+import { readInvited, requireReachable, sendInvitation } from './invitations.ts';
 import { dashboardUrl } from './own-url.ts';
 
-type Deps = Pick<LocalDeps, 'reception' | 'resolution' | 'running' | 'dataDir'>;
+type Deps = Pick<
+  LocalDeps,
+  'reception' | 'resolution' | 'running' | 'dataDir' | 'views' | 'intake' | 'clock' | 'random'
+>;
 
 /** See {@link AccountOperations}. */
 export function accountOperations(deps: Deps): AccountOperations {
   const { reception } = deps;
-  const { accounts, clock, sessions } = reception;
+  const { accounts, sessions } = reception;
   return {
-    users: async () => (await accounts.users(clock.wall())).map(userView),
+    users: () => users(deps),
     createUser: (request) => createUser(request, deps),
     updateUser: (request) => updateUser(request, reception),
     removeUser: async ({ name }) => {
@@ -33,7 +39,7 @@ export function accountOperations(deps: Deps): AccountOperations {
       done(await accounts.removeUser(name), name, reception);
       return { ...userView(user), sessions: 0 };
     },
-    setupLink: ({ name }) => setupLink(name, deps),
+    setupLink: (request) => setupLink(request, deps),
     resetPassword: (request) => resetPassword(request, reception),
     resetSecondFactor: async ({ name }) => {
       await findUser(name, reception);
@@ -68,18 +74,19 @@ export function accountOperations(deps: Deps): AccountOperations {
   };
 }
 
-async function createUser({ name, role }: RequestOf<'createUser'>, deps: Deps): Promise<UserLink> {
+async function createUser({ name, role, ...terms }: RequestOf<'createUser'>, deps: Deps): Promise<UserLink> {
   const { accounts, clock } = deps.reception;
   if (!(await hasPassword(deps.reception)))
     throw new OperationError(
       'refused',
       'Nobody has set up the dashboard yet: the first user will be its administrator. See: waybill admin setup-link',
     );
+  const mailTo = readMailTo(terms, deps);
   const answer = await accounts.addUser({ name, role, createdAt: clock.wall() });
   if (answer === 'taken') throw new OperationError('refused', `There is already a user ${name}.`);
   if (answer === 'full')
     throw new OperationError('refused', `There are already ${MAX_USERS} users, the maximum.`);
-  return await linkFor(name, deps);
+  return await linkFor({ name, isNew: true, ...terms, mailTo }, deps);
 }
 
 async function updateUser(request: RequestOf<'updateUser'>, reception: Reception): Promise<UserView> {
@@ -89,18 +96,27 @@ async function updateUser(request: RequestOf<'updateUser'>, reception: Reception
   return userView(await findUser(name, reception));
 }
 
-async function setupLink(name: string | null, deps: Deps): Promise<UserLink> {
+async function setupLink({ name, ...terms }: RequestOf<'setupLink'>, deps: Deps): Promise<UserLink> {
   if (name !== null) {
     const user = await findLocal(name, deps.reception);
     if (user.disabled)
       throw new OperationError('refused', `${name} is disabled: a link would not let them in.`);
-  } else if (await hasPassword(deps.reception)) {
+    const isNew = user.passwordHash === null;
+    return await linkFor({ name, isNew, ...terms, mailTo: readMailTo(terms, deps) }, deps);
+  }
+  if (await hasPassword(deps.reception)) {
     throw new OperationError(
       'refused',
       'The dashboard already has an administrator. Name the user who is to choose a password: waybill admin setup-link NAME',
     );
   }
-  return await linkFor(name, deps);
+  // While it works, the dashboard answers to any host name.
+  if ((terms.hours ?? 1) > 1 || (terms.mailTo ?? null) !== null)
+    throw new OperationError(
+      'invalid',
+      'name: the link of the first administrator works for an hour, and is not sent. Name a user.',
+    );
+  return await linkFor({ name, isNew: true, mailTo: null }, deps);
 }
 
 async function resetPassword(
@@ -128,10 +144,67 @@ async function resetPassword(
   return userView(await findUser(name, reception));
 }
 
-async function linkFor(name: string | null, deps: Deps): Promise<UserLink> {
-  const link = await makeLink(deps.reception, name);
+/** A link to be made. */
+interface LinkWanted {
+  readonly name: string | null;
+  /** The user has no password yet. */
+  readonly isNew: boolean;
+  readonly hours?: number | undefined;
+  readonly mailTo: Mailbox | null;
+}
+
+/** Whom the link is to be sent to, before anything is done. Throws `OperationError` where it could not be. */
+function readMailTo(
+  { mailTo = null }: { readonly mailTo?: string | null | undefined },
+  deps: Deps,
+): Mailbox | null {
+  if (mailTo === null) return null;
+  requireReachable(dashboardUrl('/', deps));
+  return readInvited(mailTo);
+}
+
+async function linkFor({ name, isNew, hours = 1, mailTo }: LinkWanted, deps: Deps): Promise<UserLink> {
+  const { reception, intake } = deps;
+  const lifeMs = hours * LINK_MS;
+  if (name === null || mailTo === null)
+    return linkView(name, await makeLink(reception, name, { lifeMs }), deps);
+  const mail = { to: mailTo.address, message: intake.newId() };
+  const link = await makeLink(reception, name, { lifeMs, mail });
+  const view = linkView(name, link, deps);
+  const { message } = mail;
+  const invitation = { message, to: mailTo, user: name, isNew, expiresAt: link.expiresAt };
+  const fault = await sendInvitation({ ...invitation, url: requireReachable(view.url) }, deps);
+  if (fault === null) return { ...view, mail: { to: mail.to, id: message } };
+  // It was made, and is handed over.
+  await reception.accounts.forgetLinkMail(name);
+  return { ...view, mailFault: fault };
+}
+
+function linkView(name: string | null, link: NewLink, deps: Deps): UserLink {
   const path = linkPath(link);
-  return { name, path, url: dashboardUrl(path, deps), expiresAt: formatTimestamp(link.expiresAt) };
+  const expiresAt = formatTimestamp(link.expiresAt);
+  return { name, path, url: dashboardUrl(path, deps), expiresAt, mail: null, mailFault: null };
+}
+
+/** Every user, with the link that each may use now, and what became of the message that sent it. */
+async function users({ reception: { accounts, clock }, views }: Deps): Promise<ListedUser[]> {
+  const now = clock.wall();
+  const [all, links] = await Promise.all([accounts.users(now), accounts.links(now)]);
+  const shown = new Map<string, ListedUser['link']>();
+  for (const { user, expiresAt, mail } of links)
+    if (user !== null)
+      shown.set(user, {
+        expiresAt: formatTimestamp(expiresAt),
+        mail: mail && { to: mail.to, id: mail.message, status: await statusOf(mail.message, views) },
+      });
+  return all.map((user) => ({ ...userView(user), link: shown.get(user.name) ?? null }));
+}
+
+/** What became of a message; null: its record is gone. */
+async function statusOf(id: string, views: Pick<Deps['views'], 'message'>) {
+  const { message } = (await views.message(id)) ?? {};
+  if (message === undefined) return null;
+  return message.outcome === 'captured' ? 'captured' : message.status;
 }
 
 async function hasPassword({ accounts, clock }: Reception): Promise<boolean> {

@@ -1,6 +1,6 @@
 import { isFinal } from '../domain/delivery.ts';
 import type { ApiKey } from '../domain/key.ts';
-import { isInInbox } from '../domain/message.ts';
+import { isInInbox, isInvitation } from '../domain/message.ts';
 import { Problem } from '../http/problem.ts';
 import { cancelMessage, retryMessage } from '../ingest/http/acts.ts';
 import { attemptsJson } from '../ingest/http/attempts.ts';
@@ -158,10 +158,15 @@ async function messageStory(detail: MessageDetail, deps: LocalDeps): Promise<Mes
     key: key === null ? null : { id: key.id, name: key.name, test: key.mode === 'test' },
     sourceAddress: origin.sourceAddress,
     routeTable: origin.routeTable,
-    content: { kept: message.content !== null, until: keptUntil(detail, key, deps) },
+    content: { kept: isShown(message), until: keptUntil(detail, key, deps) },
     captured: isCaptured(detail),
     may: mayDo(detail),
   };
+}
+
+/** Whether its content can be read. */
+function isShown(message: MessageDetail['message']): boolean {
+  return message.content !== null && !isInvitation(message);
 }
 
 function isCaptured({ message }: MessageDetail): boolean {
@@ -188,6 +193,6 @@ function mayDo({ message, recipients }: MessageDetail): MessageStory['may'] {
   return {
     retry: !message.test && kept && (states.has('failed') || states.has('retrying')),
     cancel: !isFinal(message.status),
-    resend: !message.test && kept,
+    resend: !message.test && isShown(message),
   };
 }

@@ -176,6 +176,14 @@ export function ownSubmission(own: OwnMessage): Submission {
   };
 }
 
+/** Marks a message of the server's own that holds a link by which a user chooses a password. */
+export const INVITATION_TAG = 'invitation';
+
+/** Whether a message is such an invitation. What others submit never is, whatever its tags. */
+export function isInvitation({ source, tags }: Pick<MessageRecord, 'source' | 'tags'>): boolean {
+  return source === 'report' && tags.includes(INVITATION_TAG);
+}
+
 /** An accepted message as read back, without details of its recipients. Times are wall ms. */
 export interface MessageRecord {
   readonly id: string;

@@ -219,7 +219,7 @@ const SMALL: readonly TableShape[] = [
   {
     name: 'setup_links',
     keys: 1,
-    columns: { hash: 'text', user_name: 'text', expires_at: 'bigint' },
+    columns: { hash: 'text', user_name: 'text', expires_at: 'bigint', mailed_to: 'text', message: 'text' },
     sqlite: { columns: { user_name: 'user' } },
   },
   {

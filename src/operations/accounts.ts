@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { ROLES } from '../domain/account.ts';
-import { type Told, text } from './command.ts';
+import { MESSAGE_STATUSES } from '../domain/delivery.ts';
+import { integer, type Told, text } from './command.ts';
 import { CONFIDENTIAL, changes, look, type OperationsOf, operation, type Shown } from './operation.ts';
 
 /** What a user is called when signing in. */
@@ -12,6 +13,21 @@ export const userName = z
   );
 
 const role = z.enum(ROLES);
+
+/** Hours that a link for a password works, unless its maker says otherwise, and at most. */
+const USUAL_HOURS = 1;
+const MAX_HOURS = 7 * 24;
+
+/** How a link is made, and sent. */
+const linkTerms = {
+  hours: z.int().min(1).max(MAX_HOURS).default(USUAL_HOURS).describe('How long the link works.'),
+  mailTo: z
+    .string()
+    .max(320)
+    .nullable()
+    .default(null)
+    .describe('The address that the server sends the link to, by mail; null: to none.'),
+};
 const userRequest = z.strictObject({ name: z.string().max(64) });
 
 const userView = () =>
@@ -34,6 +50,29 @@ const userView = () =>
 /** A user as shown. Times are RFC 3339. */
 export type UserView = Shown<typeof userView>;
 
+const listedUser = () =>
+  z.strictObject({
+    ...userView().shape,
+    /** The link by which they may choose a password now; null: there is none. */
+    link: z
+      .strictObject({
+        expiresAt: z.string(),
+        /** The message by which it was sent; null: it was handed over. */
+        mail: z
+          .strictObject({
+            to: z.string(),
+            id: z.string(),
+            /** As in lists; `captured`: it went nowhere; null: its record is gone. */
+            status: z.enum([...MESSAGE_STATUSES, 'captured']).nullable(),
+          })
+          .nullable(),
+      })
+      .nullable(),
+  });
+
+/** A user as the list shows it. */
+export type ListedUser = Shown<typeof listedUser>;
+
 const userLink = () =>
   z.strictObject({
     /** Null for the first administrator, who chooses a name too. */
@@ -43,6 +82,10 @@ const userLink = () =>
     /** The same with the host, where the server knows how it is reached; null when its port is off. */
     url: z.string().nullable(),
     expiresAt: z.string(),
+    /** The message that it was sent by; null: it was not. */
+    mail: z.strictObject({ to: z.string(), id: z.string() }).nullable(),
+    /** Why it was not sent although that was asked for; null otherwise. */
+    mailFault: z.string().nullable(),
   });
 
 /** A way for a user to choose a password, once. */
@@ -66,19 +109,22 @@ const sessionRow = () =>
 export type SessionRow = Shown<typeof sessionRow>;
 
 /** A user by name. */
-const USER = look<readonly UserView[]>(
+const USER = look<readonly ListedUser[]>(
   'users',
   () => ({}),
   (users, { name }) => {
     const found = users.find((user) => user.name === name);
     if (found === undefined) return undefined;
-    const { lastSignInAt: _, sessions: __, ...rest } = found;
+    const { lastSignInAt: _, sessions: __, link: ___, ...rest } = found;
     return rest;
   },
 );
 
 /** A way in, and what to know of it. */
-function linkText({ name, url, path, expiresAt }: UserLink, { running }: Told<unknown>): string {
+function linkText(
+  { name, url, path, expiresAt, mail, mailFault }: UserLink,
+  { running }: Told<unknown>,
+): string {
   const whom =
     name === null
       ? 'The first administrator chooses a name and a password here'
@@ -89,6 +135,8 @@ function linkText({ name, url, path, expiresAt }: UserLink, { running }: Told<un
     `${whom}, once, until ${expiresAt}.`,
     'From another machine, replace localhost with the name of this one.',
   ];
+  if (mail !== null) lines.push(`It was sent to ${mail.to}: waybill messages show ${mail.id}`);
+  if (mailFault !== null) lines.push(`It was not sent: ${mailFault}`);
   if (!running)
     lines.push(
       name === null
@@ -104,12 +152,13 @@ export const ACCOUNT_OPERATIONS = {
     meaning: 'Every user, by name.',
     access: CONFIDENTIAL,
     request: z.strictObject({}),
-    result: () => z.array(userView()),
+    result: () => z.array(listedUser()),
   }),
   createUser: operation({
-    meaning: 'Adds a user, who chooses a password with the link in the result.',
+    meaning:
+      'Adds a user, who chooses a password with the link in the result, which the server also sends by mail where that is asked for.',
     access: changes({ words: 'Added a user', subject: 'name', look: USER, touches: ['users'] }),
-    request: z.strictObject({ name: userName, role }),
+    request: z.strictObject({ name: userName, role, ...linkTerms }),
     result: userLink,
   }),
   updateUser: operation({
@@ -131,22 +180,25 @@ export const ACCOUNT_OPERATIONS = {
   }),
   setupLink: operation({
     meaning:
-      'Makes a link with which a user, or (null) the first administrator, chooses a password; it works once, within an hour.',
+      'Makes a link with which a user, or (null) the first administrator, chooses a password; it works once, within an hour unless it is to last longer. That of the first administrator neither lasts longer nor is sent.',
     access: changes({ words: 'Made a set-up link', subject: 'name', touches: ['users'] }),
-    request: z.strictObject({ name: z.string().max(64).nullable() }),
+    request: z.strictObject({ name: z.string().max(64).nullable(), ...linkTerms }),
     result: userLink,
     commands: [
       {
         words: 'admin setup-link',
-        summary: 'make a link for choosing a password; it works once, within an hour',
+        summary: 'make a link for choosing a password, and send it; it works once, within an hour or longer',
         examples: [
           'waybill admin setup-link        # for the first administrator, until there is one',
           'waybill admin setup-link ann',
+          'waybill admin setup-link bea --hours 72 --mail-to bea@example.org',
         ],
         takes: {
           name: text('[name]', 'user (default: the first administrator, who also chooses a name)', {
             absent: null,
           }),
+          hours: integer('--hours <n>', 'how long the link works', [1, MAX_HOURS], { absent: USUAL_HOURS }),
+          mailTo: text('--mail-to <address>', 'send the link there', { absent: null }),
         },
         prints: linkText,
       },

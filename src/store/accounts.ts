@@ -36,6 +36,10 @@ export interface Accounts {
 
   /** Adds a link, replacing one for the same user; removes expired links. */
   putLink(link: SetupLink, now: number): Promise<void>;
+  /** A user's link was not sent after all. */
+  forgetLinkMail(user: string): Promise<void>;
+  /** The links of users that have not expired. */
+  links(now: number): Promise<SetupLink[]>;
   /** A link that has not expired. */
   link(hash: string, now: number): Promise<SetupLink | null>;
   /** Redeems a link: its user, or the first administrator under the given name, gets this password. */
@@ -167,6 +171,15 @@ export interface SetupLink {
   /** Null: for the first administrator, who also chooses a name. */
   readonly user: string | null;
   readonly expiresAt: number;
+  /** How it was sent; null: it was not. */
+  readonly mail: LinkMail | null;
+}
+
+/** See {@link SetupLink.mail}. */
+export interface LinkMail {
+  readonly to: string;
+  /** The message's id. */
+  readonly message: string;
 }
 
 /** See {@link Accounts.redeemLink}. */

@@ -145,7 +145,7 @@ export const PERSONAL_DATA: Readonly<Record<string, TableData>> = {
     configuration: 'user_name source_address agent',
     nothing: 'hash id stage created_at last_seen_at expires_at offered tries',
   },
-  setup_links: { key: 'hash', configuration: 'user_name', nothing: 'hash expires_at' },
+  setup_links: { key: 'hash', configuration: 'user_name mailed_to', nothing: 'hash expires_at message' },
   // What was searched for may be somebody.
   saved_views: { key: 'id', text: 'search', configuration: 'user_name page name', nothing: 'id is_shared created_at' },
   story_links: {

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
-import { ADMIN, Dashboard, NEEDED } from './dashboard.ts';
+import { ADMIN, CAPTURING, Dashboard, HOST_NAME, NEEDED } from './dashboard.ts';
 import { faultsByAxe } from './looks.ts';
 
 /** Signing in, with a second factor too; what a viewer sees; every page by keys alone. */
@@ -11,7 +11,10 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
   let dashboard: Dashboard;
 
   beforeAll(async () => {
-    dashboard = await Dashboard.start();
+    // Others reach it by this name.
+    dashboard = await Dashboard.start(
+      CAPTURING.replace('webui: {', `webui: { allowed_hosts: [${HOST_NAME}],`),
+    );
     await dashboard.claim();
   }, 60_000);
   afterAll(async () => {
@@ -192,6 +195,27 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.getByRole('button', { name: 'What to do with Broken mail' }).click();
     await page.getByRole('menuitem', { name: 'Remove' }).click();
     await page.getByText('No saved views').waitFor();
+  });
+
+  test('is invited by mail, as long as the link is to work, and the list says what became of that', async () => {
+    const page = await dashboard.signedIn('/users');
+    const add = async (name: string, to: string) => {
+      await page.getByRole('button', { name: 'Add user' }).click();
+      await page.getByRole('dialog').getByLabel('Name').fill(name);
+      await page.getByLabel('Send the link to').fill(to);
+      await page.getByLabel('The link works for').click();
+      await page.getByRole('option', { name: '3 days' }).click();
+      await page.getByRole('button', { name: 'Add user', exact: true }).last().click();
+    };
+    await add('bea', 'bea@example.org');
+    const link = await page.getByRole('dialog').getByLabel('link', { exact: true }).innerText();
+    expect(link).toMatch(new RegExp(`^https://${HOST_NAME}:\\d+/setup#`));
+    await page.getByRole('button', { name: 'I have copied it' }).click();
+    const row = page.getByRole('row').filter({ hasText: 'bea@example.org' });
+    await row.getByText('Captured', { exact: true }).waitFor();
+    await row.getByText(/^Link ends in [23] d$/).waitFor();
+    await row.getByRole('link', { name: 'bea@example.org' }).click();
+    await page.getByText('An invitation is shown to nobody').waitFor();
   });
 
   test('is asked for no password by waybill dev, so there is nothing to do with one', async () => {

@@ -126,6 +126,7 @@ export const LAWS: Readonly<Record<string, Law>> = {
       'ingest',
       'lib',
       'lib/organizational-domain.ts',
+      'mail/compose.ts',
       'migrate',
       'observe',
       'oidc',

@@ -304,7 +304,10 @@ async function fillAccounts({ accounts, journal, erasures }: Populated): Promise
   });
   await accounts.claimFirst('ada', '$argon2id$ada', T0);
   await accounts.addUser({ name: 'bert', role: 'viewer', createdAt: T0 });
-  await accounts.putLink({ hash: 'd'.repeat(64), user: 'bert', expiresAt: T0 + DAY }, T0);
+  await accounts.putLink(
+    { hash: 'd'.repeat(64), user: 'bert', expiresAt: T0 + DAY, mail: { to: AWKWARD, message: 'msg_x' } },
+    T0,
+  );
   await accounts.putSecondFactor('ada', { sealed: 'sealed', step: 5, recoveryHashes: ['a'.repeat(64)] });
   const passkey = {
     id: 'AAAA',

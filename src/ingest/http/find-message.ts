@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { ApiKey } from '../../domain/key.ts';
 import { addressKey } from '../../domain/mailbox.ts';
-import type { MessageRecord } from '../../domain/message.ts';
+import { isInvitation, type MessageRecord } from '../../domain/message.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { Problem } from '../../http/problem.ts';
 import { readMessageId } from '../../lib/id.ts';
@@ -101,6 +101,15 @@ export function contentExpired(status: 404 | 409): Problem {
   );
 }
 
+/** The same for an invitation: whoever read the link in it could take its user's place. */
+function invitationWithheld(status: 404 | 409): Problem {
+  return new Problem(
+    status,
+    'content_expired',
+    'An invitation is shown to nobody, and not sent again: it has a link that lets its reader in. An administrator makes another one.',
+  );
+}
+
 /** Throws 409 for a message that is only captured: it never leaves (contract §3.3). */
 export function refuseTestMessage(message: MessageRecord): void {
   if (!message.test) return;
@@ -113,15 +122,17 @@ export function refuseTestMessage(message: MessageRecord): void {
 
 /**
  * Opens a message's content for immediate use; reading a piece later may throw `SpoolError`. Throws the problem
- * `content_expired` with this status when the content is no longer kept, and 503 when it cannot be read now. Where
+ * `content_expired` with this status when the content is no longer kept, or is an invitation's, and 503 when it cannot be read now. Where
  * recipients have copies of their own, it is that of the one with this place in the envelope.
  */
 export async function openContent(
-  { content, copies }: MessageRecord,
+  message: MessageRecord,
   spool: Pick<Spool, 'read'>,
   expired: 404 | 409,
   recipient = 0,
 ): Promise<SpoolContent> {
+  const { content, copies } = message;
+  if (isInvitation(message)) throw invitationWithheld(expired);
   if (content === null) throw contentExpired(expired);
   return await readOr(expired, () => spool.read(content, copies?.[recipient] ?? null));
 }

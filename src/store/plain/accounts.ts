@@ -61,6 +61,7 @@ export const ACCOUNTS: Subject<Accounts> = {
     users: 'statement',
     user: 'statement',
     userAt: 'statement',
+    links: 'statement',
     link: 'statement',
     session: 'snapshot',
     sessions: 'statement',
@@ -123,12 +124,16 @@ export const ACCOUNTS: Subject<Accounts> = {
       return yield* claimFirst(name, passwordHash, now);
     },
 
-    *putLink({ hash, user, expiresAt }, now) {
+    *putLink({ hash, user, expiresAt, mail }, now) {
       yield* aloneWithUsers();
       yield* send`DELETE FROM setup_links WHERE expires_at <= ${now}`;
       yield* removeLinksOf(user);
-      yield* send`INSERT INTO setup_links (hash, ${OF_USER}, expires_at) VALUES (${hash}, ${user}, ${expiresAt})`;
+      yield* send`INSERT INTO setup_links (hash, ${OF_USER}, expires_at, mailed_to, message)
+        VALUES (${hash}, ${user}, ${expiresAt}, ${mail?.to ?? null}, ${mail?.message ?? null})`;
     },
+    forgetLinkMail: (user) =>
+      send`UPDATE setup_links SET mailed_to = NULL, message = NULL WHERE ${OF_USER} = ${user}`,
+    links: (now) => linksAt(sql`${OF_USER} IS NOT NULL AND expires_at > ${now}`),
     link: linkOf,
     *redeemLink(hash, { name, passwordHash }, now) {
       yield* aloneWithUsers();
@@ -291,9 +296,17 @@ function* shutOut(name: string): Work<string[]> {
 }
 
 function* linkOf(hash: string, now: number): Work<SetupLink | null> {
-  const [link] = yield* rows<SetupLink>`SELECT hash, ${OF_USER} AS "user", expires_at AS "expiresAt"
-    FROM setup_links WHERE hash = ${hash} AND expires_at > ${now}`;
-  return link ?? null;
+  return (yield* linksAt(sql`hash = ${hash} AND expires_at > ${now}`))[0] ?? null;
+}
+
+function* linksAt(which: Sql): Work<SetupLink[]> {
+  type Row = Omit<SetupLink, 'mail'> & { readonly to: string | null; readonly message: string | null };
+  const found = yield* rows<Row>`SELECT hash, ${OF_USER} AS "user", expires_at AS "expiresAt",
+    mailed_to AS "to", message FROM setup_links WHERE ${which}`;
+  return found.map(({ to, message, ...link }) => ({
+    ...link,
+    mail: to === null || message === null ? null : { to, message },
+  }));
 }
 
 function removeLinksOf(user: string | null): Work<void> {

@@ -130,7 +130,7 @@ export function accountContract(open: OpenSubject): void {
       for (const name of ['bea', 'cid']) {
         await addPerson(accounts, name);
         await signIn(accounts, sessionOf(name, 1));
-        await accounts.putLink({ hash: `link-${name}`, user: name, expiresAt: T0 + HOUR }, T0);
+        await accounts.putLink({ hash: `link-${name}`, user: name, expiresAt: T0 + HOUR, mail: null }, T0);
       }
       expect(await accounts.changeUser('bea', { role: 'operator', disabled: true })).toEqual({
         kind: 'done',
@@ -160,11 +160,16 @@ export function accountContract(open: OpenSubject): void {
 
     it('has one link for each user, and one for the first, until it is used or ends', async () => {
       const link = (hash: string, user: string | null, expiresAt = T0 + HOUR) =>
-        accounts.putLink({ hash, user, expiresAt }, T0);
+        accounts.putLink({ hash, user, expiresAt, mail: null }, T0);
       await link('one', null);
       await link('two', null);
       expect(await accounts.link('one', T0)).toBeNull();
-      expect(await accounts.link('two', T0)).toEqual({ hash: 'two', user: null, expiresAt: T0 + HOUR });
+      expect(await accounts.link('two', T0)).toEqual({
+        hash: 'two',
+        user: null,
+        expiresAt: T0 + HOUR,
+        mail: null,
+      });
       expect(await accounts.link('two', T0 + HOUR)).toBeNull();
       const first = { name: 'ann', passwordHash: 'secret' };
       expect(await accounts.redeemLink('one', first, T0)).toEqual({ kind: 'not_found' });
@@ -177,11 +182,28 @@ export function accountContract(open: OpenSubject): void {
       expect(await accounts.user('eve', T0)).toBeNull();
     });
 
+    it('knows by which message a link was sent, until the link is used, ends, or was not sent after all', async () => {
+      await addPerson(accounts, 'ann');
+      const link = (user: string | null, expiresAt = T0 + HOUR) => {
+        const mail = user === null ? null : { to: `${user}@example.org`, message: `msg_${user}` };
+        return { hash: `link-${user}`, user, expiresAt, mail };
+      };
+      const all = [link('ann'), link('bea', T0 + 2 * HOUR), link('cid')];
+      for (const one of [...all, link(null)]) await accounts.putLink(one, T0);
+      const links = async (now: number) =>
+        (await accounts.links(now)).sort((one, other) => one.hash.localeCompare(other.hash));
+      expect(await links(T0)).toEqual(all);
+      await accounts.forgetLinkMail('cid');
+      await accounts.redeemLink('link-ann', { name: 'ann', passwordHash: 'chosen' }, T0);
+      expect(await links(T0)).toEqual([link('bea', T0 + 2 * HOUR), { ...link('cid'), mail: null }]);
+      expect(await links(T0 + HOUR)).toEqual([link('bea', T0 + 2 * HOUR)]);
+    });
+
     it('lets a link choose the password of its user alone, whatever name comes with it', async () => {
       await addPerson(accounts, 'ann');
       await addPerson(accounts, 'bea');
       await signIn(accounts, sessionOf('bea', 1));
-      await accounts.putLink({ hash: 'link', user: 'bea', expiresAt: T0 + HOUR }, T0);
+      await accounts.putLink({ hash: 'link', user: 'bea', expiresAt: T0 + HOUR, mail: null }, T0);
       const chosen = { name: 'ann', passwordHash: 'chosen' };
       expect(await accounts.redeemLink('link', chosen, T0)).toEqual({ kind: 'done', ended: ['ses_bea-1'] });
       expect(await accounts.user('bea', T0)).toMatchObject({ passwordHash: 'chosen', role: 'viewer' });
@@ -190,7 +212,7 @@ export function accountContract(open: OpenSubject): void {
 
     it('does not make a user who is there the first administrator by the link for the first', async () => {
       await accounts.addUser({ name: 'bea', role: 'viewer', createdAt: T0 });
-      await accounts.putLink({ hash: 'link', user: null, expiresAt: T0 + HOUR }, T0);
+      await accounts.putLink({ hash: 'link', user: null, expiresAt: T0 + HOUR, mail: null }, T0);
       const chosen = { name: 'bea', passwordHash: 'chosen' };
       expect(await accounts.redeemLink('link', chosen, T0)).toEqual({ kind: 'taken' });
       expect(await accounts.link('link', T0)).not.toBeNull();

@@ -20,6 +20,7 @@ import type { JournalEntry } from '../../../src/store/journal.ts';
 import { openSqlite } from '../../../src/store/sqlite/open.ts';
 import { inShape } from '../../support/in-shape.ts';
 import { ManualClock } from '../../support/manual-clock.ts';
+import { RecordingIntake } from '../../support/recording-intake.ts';
 import { type Answer, cidrs, startDashboard } from '../ops/dashboard-server.ts';
 import { PREVIEW, storyOf } from './shared-story.ts';
 
@@ -54,6 +55,8 @@ export async function startAccess(epoch?: number) {
     linkDays: 30,
     /** Where the identity provider returns to. */
     publicUrl: null as string | null,
+    /** The sender of invitations. */
+    invitationFrom: null as string | null,
     provider: null as IdentityProvider | null,
   };
   const reception = createReception({
@@ -107,17 +110,33 @@ export async function startAccess(epoch?: number) {
   // Its server is off, so that no port need be known.
   const resolution = () => ({
     config: {
+      server: { hostname: 'mail.example.com' },
       signIn: { oidc: { publicUrl: state.publicUrl } },
-      webui: { allowedHosts: state.hosts, port: 0, storyLinkMaxDays: state.linkDays },
+      webui: {
+        allowedHosts: state.hosts,
+        port: 0,
+        storyLinkMaxDays: state.linkDays,
+        invitationFrom: state.invitationFrom,
+      },
     },
   });
   // Of the configuration, it needs no more than this.
-  const deps = { reception, running: true, dataDir: '/nowhere', resolution: resolution as never };
-  const shared = { ...deps, sharing, views, clock, random: systemRandom };
+  const intake = new RecordingIntake(store, clock);
+  const deps = {
+    reception,
+    running: true,
+    dataDir: '/nowhere',
+    resolution: resolution as never,
+    sharing,
+    views,
+    intake,
+    clock,
+    random: systemRandom,
+  };
   const dashboard = await startDashboard({
     visitors,
     stories,
-    operations: inShape({ ...accountOperations(deps), ...sharingOperations(shared) }),
+    operations: inShape({ ...accountOperations(deps), ...sharingOperations(deps) }),
     settings: {
       trustedProxies: cidrs('127.0.0.0/8'),
       get anyHost() {
@@ -136,6 +155,8 @@ export async function startAccess(epoch?: number) {
     reception,
     accounts,
     store,
+    views,
+    intake,
     state,
     logged,
     /** How sign-ins have ended so far, as they are counted. */

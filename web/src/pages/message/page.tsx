@@ -65,6 +65,10 @@ export function MessagePage() {
           <Card title="Contents">
             {story.content.kept ? (
               <MessageContents key={id} id={id} />
+            ) : isInvitation(story) ? (
+              <EmptyState title="An invitation is shown to nobody">
+                It has a link that lets its reader in. Users → New password link makes another one.
+              </EmptyState>
             ) : (
               <EmptyState title="Its content is no longer kept">
                 Contents are removed some days after a message is final; Settings → Retention says how many.
@@ -85,6 +89,11 @@ export function MessagePage() {
       </div>
     </Page>
   );
+}
+
+/** Whether it is a message of the server's own with a link for a password. */
+function isInvitation({ record: { source, tags } }: Story): boolean {
+  return source === 'report' && tags.includes('invitation');
 }
 
 /** A page of a message that is being fetched. */

@@ -6,7 +6,7 @@ const WAYS_IN: Readonly<Record<string, string>> = {
   api: 'by the HTTP API',
   smtp: 'by SMTP',
   cli: 'by the command line',
-  report: 'as a report of our own',
+  report: 'from the server itself',
 };
 
 /** The providers whose APIs applications may speak. */

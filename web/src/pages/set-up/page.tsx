@@ -60,7 +60,7 @@ function WithLink({ token, isSignedIn }: { readonly token: string; readonly isSi
       }
     >
       <p>
-        A link works once, and within an hour. For another one, ask an administrator, or run{' '}
+        A link works once, and not for long. For another one, ask an administrator, or run{' '}
         <code className="font-mono text-ink">waybill admin setup-link</code> on the server.
       </p>
     </EmptyState>

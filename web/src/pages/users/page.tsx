@@ -1,3 +1,4 @@
+import { Link } from '@tanstack/react-router';
 import {
   Fingerprint,
   KeyRound,
@@ -20,10 +21,11 @@ import { Menu, MenuItem, MenuLine } from '../../parts/menu.tsx';
 import { Card, Page } from '../../parts/page.tsx';
 import { Fetched, Forbidden } from '../../parts/states.tsx';
 import { PageTabs } from '../../parts/tabs.tsx';
+import { Time } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { ROLE_WORDS, useMay, useSession } from '../../session.tsx';
 import { type SessionRow, SessionsTable } from '../account/sessions-table.tsx';
-import { AddUser, ChangeRole, LinkDialog, type PasswordLink, type User } from './user-dialogs.tsx';
+import { AddUser, ChangeRole, NewLink, type User } from './user-dialogs.tsx';
 
 /** Who uses the dashboard, and where they are signed in. */
 export function UsersPage() {
@@ -67,11 +69,15 @@ function Sessions() {
 }
 
 /** What is open for a user. */
-type Opened = { readonly role: User } | { readonly linkFor: User; readonly link: PasswordLink };
+type Opened = { readonly role: User } | { readonly linkFor: User };
 
 /** Users, and what can be done with each. */
 function Users() {
-  const users = useCall('users', {}, { topics: ['users'] });
+  const [isSending, setSending] = useState(false);
+  // While a link is on its way, the list says how far it has come.
+  const users = useCall('users', {}, { topics: isSending ? ['users', 'messages'] : ['users'] });
+  const isOnItsWay = (users.data ?? []).some(({ link }) => link?.mail != null && !isOver(link.mail.status));
+  if (isOnItsWay !== isSending) setSending(isOnItsWay);
   const { user } = useSession();
   const [opened, setOpened] = useState<Opened | null>(null);
   const columns = useMemo(() => columnsOf(user.name, setOpened), [user.name]);
@@ -82,11 +88,14 @@ function Users() {
         {(rows) => <DataTable label="Users" columns={columns} rows={rows} rowId={({ name }) => name} />}
       </Fetched>
       {opened && 'role' in opened && <ChangeRole user={opened.role} onClose={close} />}
-      {opened && 'link' in opened && (
-        <LinkDialog title={`A link for ${opened.linkFor.name}`} link={opened.link} onClose={close} />
-      )}
+      {opened && 'linkFor' in opened && <NewLink user={opened.linkFor} onClose={close} />}
     </Card>
   );
+}
+
+/** Whether a message comes to nothing further. */
+function isOver(status: NonNullable<NonNullable<User['link']>['mail']>['status']): boolean {
+  return status === null || ['delivered', 'failed', 'captured'].includes(status);
 }
 
 function columnsOf(own: string, open: (opened: Opened) => void): readonly Column<User>[] {
@@ -95,14 +104,17 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
       header: 'Name',
       width: 'minmax(0, 1.6fr)',
       sort: ({ name }) => name,
-      cell: ({ name, disabled }) => (
-        <span className="flex min-w-0 items-center gap-2">
-          <span className="truncate font-medium" title={name}>
-            {name}
+      cell: ({ name, disabled, link }) => (
+        <>
+          <span className="flex min-w-0 items-center gap-2">
+            <span className="truncate font-medium" title={name}>
+              {name}
+            </span>
+            {name === own && <Badge>You</Badge>}
+            {disabled && <Badge tone="bad">Disabled</Badge>}
           </span>
-          {name === own && <Badge>You</Badge>}
-          {disabled && <Badge tone="bad">Disabled</Badge>}
-        </span>
+          {link !== null && <LinkState link={link} />}
+        </>
       ),
     },
     { header: 'Role', sort: ({ role }) => role, cell: ({ role }) => ROLE_WORDS[role] },
@@ -132,6 +144,28 @@ function columnsOf(own: string, open: (opened: Opened) => void): readonly Column
   ];
 }
 
+/** By which link a user may choose a password now, and what became of the message with it. */
+function LinkState({ link: { expiresAt, mail } }: { readonly link: NonNullable<User['link']> }) {
+  return (
+    <span className="flex flex-wrap items-center gap-x-2 gap-y-0.5 text-sm font-normal text-soft">
+      {mail !== null && (
+        <>
+          <span className="min-w-0 break-words">
+            Sent to{' '}
+            <Link to="/messages/$id" params={{ id: mail.id }} className="link">
+              {mail.to}
+            </Link>
+          </span>
+          {mail.status !== null && <StatusBadge status={mail.status} />}
+        </>
+      )}
+      <span className="whitespace-nowrap">
+        Link ends <Time at={expiresAt} ahead />
+      </span>
+    </span>
+  );
+}
+
 /** What can be done with a user. */
 function UserMenu({
   user,
@@ -151,11 +185,7 @@ function UserMenu({
       {provider === null && (
         <>
           <MenuItem icon={UserCog} label="Change role" onSelect={() => open({ role: user })} />
-          <MenuItem
-            icon={KeyRound}
-            label="New password link"
-            onSelect={() => askForLink(user, (link) => open({ linkFor: user, link }))}
-          />
+          <MenuItem icon={KeyRound} label="New password link…" onSelect={() => open({ linkFor: user })} />
         </>
       )}
       {secondFactor && !isOwn && (
@@ -184,16 +214,6 @@ function UserMenu({
       )}
     </Menu>
   );
-}
-
-function askForLink({ name, hasPassword }: User, onDone: (link: PasswordLink) => void): void {
-  ask('setupLink', {
-    request: { name },
-    onDone,
-    title: 'Make a password link?',
-    text: `With it ${name} chooses a ${hasPassword ? 'new ' : ''}password. Until then the present one is valid.`,
-    confirm: 'Make a link',
-  });
 }
 
 function askToTakeFactor({ name }: User): void {

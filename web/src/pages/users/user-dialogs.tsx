@@ -1,10 +1,11 @@
 import { useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { type Choice, Select } from '../../parts/choice.tsx';
-import { ActionForm } from '../../parts/form.tsx';
+import { ActionForm, type FormInHand } from '../../parts/form.tsx';
 import { SecretDialog } from '../../parts/secret.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { TextField } from '../../parts/text-field.tsx';
-import { Time } from '../../parts/values.tsx';
+import { Said, Time } from '../../parts/values.tsx';
 import { ROLE_WORDS, refreshSession, useSession } from '../../session.tsx';
 
 /** A user as the server tells of them. */
@@ -36,7 +37,64 @@ export function ChangeRole({ user, onClose }: { readonly user: User; readonly on
   );
 }
 
-const NEW_USER = { name: '', role: 'viewer' as Role };
+/** Hours that a link works. */
+const HOURS = [
+  { value: '1', label: 'An hour' },
+  { value: '24', label: 'A day' },
+  { value: '72', label: '3 days' },
+  { value: '168', label: '7 days' },
+] as const;
+
+type Hours = (typeof HOURS)[number]['value'];
+
+const NEW_LINK = { mailTo: '', hours: '1' as Hours };
+const NEW_USER = { name: '', role: 'viewer' as Role, ...NEW_LINK };
+
+/** How a link is made, and sent. */
+function termsOf({ mailTo, hours }: typeof NEW_LINK) {
+  return { mailTo: mailTo.trim() || null, hours: Number(hours) };
+}
+
+/** Where a link is sent, and how long it works. */
+function LinkFields({ field }: Pick<FormInHand<typeof NEW_LINK>, 'field'>) {
+  return (
+    <>
+      <TextField
+        label="Send the link to"
+        hint="By mail, from this server. Without an address you hand it over yourself."
+        type="email"
+        maxLength={320}
+        verbatim
+        {...field('mailTo')}
+      />
+      <Select label="The link works for" choices={HOURS} {...field('hours')} />
+    </>
+  );
+}
+
+/** Makes a link by which a user chooses another password. */
+export function NewLink({ user, onClose }: { readonly user: User; readonly onClose: () => void }) {
+  const [link, setLink] = useState<PasswordLink | null>(null);
+  const { name, hasPassword } = user;
+  if (link !== null) return <LinkDialog title={`A link for ${name}`} link={link} onClose={onClose} />;
+  return (
+    <ActionForm
+      sheet={{
+        title: 'Make a password link',
+        description: `With it ${name} chooses a ${hasPassword ? 'new ' : ''}password. ${hasPassword ? 'Until then the present one is valid. ' : ''}An earlier link ends.`,
+        size: 'small',
+      }}
+      operation="setupLink"
+      initial={NEW_LINK}
+      request={(values) => ({ name, ...termsOf(values) })}
+      onDone={setLink}
+      submit="Make a link"
+      onClose={onClose}
+    >
+      {({ field }) => <LinkFields field={field} />}
+    </ActionForm>
+  );
+}
 
 /** Adds a user, and gives the link by which they choose a password. */
 export function AddUser({ onClose }: { readonly onClose: () => void }) {
@@ -48,7 +106,7 @@ export function AddUser({ onClose }: { readonly onClose: () => void }) {
       sheet={{ title: 'Add a user', description: 'The user chooses a password with a link.' }}
       operation="createUser"
       initial={NEW_USER}
-      request={({ name, role }) => ({ name: name.trim().toLowerCase(), role })}
+      request={({ name, role, ...terms }) => ({ name: name.trim().toLowerCase(), role, ...termsOf(terms) })}
       onDone={setLink}
       submit="Add user"
       onClose={onClose}
@@ -64,6 +122,7 @@ export function AddUser({ onClose }: { readonly onClose: () => void }) {
             {...field('name')}
           />
           <Select label="Role" choices={ROLES} {...field('role')} />
+          <LinkFields field={field} />
         </>
       )}
     </ActionForm>
@@ -71,9 +130,9 @@ export function AddUser({ onClose }: { readonly onClose: () => void }) {
 }
 
 /** A link that is shown this once. */
-export function LinkDialog({
+function LinkDialog({
   title,
-  link: { url, path, expiresAt },
+  link: { url, path, expiresAt, mail, mailFault },
   onClose,
 }: {
   readonly title: string;
@@ -87,9 +146,16 @@ export function LinkDialog({
       label="link"
       onClose={onClose}
     >
+      {mailFault !== null && (
+        <Banner level="warning" title="The link was not sent">
+          <Said text={mailFault} lines="several" /> Hand it over yourself.
+        </Banner>
+      )}
       <p className="text-soft">
-        Hand it to them by a way that you trust. Whoever opens it chooses the password; it works once, and
-        ends <Time at={expiresAt} />.
+        {mail === null
+          ? 'Hand it to them by a way that you trust.'
+          : `It is on its way to ${mail.to}; the list of users says what becomes of it.`}{' '}
+        Whoever opens it chooses the password; it works once, and ends <Time at={expiresAt} ahead />.
       </p>
     </SecretDialog>
   );

@@ -1,0 +1,5 @@
+-- compatible-with: 3
+-- By which message a set-up link was sent, and to whom.
+
+ALTER TABLE setup_links ADD COLUMN mailed_to text;                    -- null: nobody; it was handed over
+ALTER TABLE setup_links ADD COLUMN message   text COLLATE "C";        -- its id
