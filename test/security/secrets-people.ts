@@ -88,6 +88,20 @@ export async function inviteUser(world: SecretsWorld, admin: string): Promise<vo
     await askDashboard(world, path, { cookie: bob.cookie, ...(path.includes('call') ? { body: {} } : {}) });
 }
 
+/** Strangers see a message's story by a link, and try one that is none. */
+export async function shareStory(world: SecretsWorld, admin: string, id: string): Promise<void> {
+  const body = { id, content: true };
+  const made = await askDashboard(world, '/api/call/makeStoryLink', {
+    cookie: admin,
+    body,
+    confidential: true,
+  });
+  const [, token = ''] = /story#([\w-]{43})/.exec(made.body.toString()) ?? [];
+  world.book.add('token of the link to a story', token);
+  // What it answers is looked through like all else.
+  for (const tried of [token, 'x'.repeat(43)]) await call(world, 'story', { token: tried });
+}
+
 /** Begins to listen to the hints of the dashboard; they are kept until the returned function is called. */
 export async function listen(world: SecretsWorld, cookie: string): Promise<() => void> {
   const port = world.server.runtime.webui ?? 0;
@@ -175,6 +189,7 @@ function requests(id: string, feedback = '', webhook = ''): Partial<Record<Opera
     search: { query: '', limit: 200, before: null },
     countNew: { query: '', after: id },
     messageStory: { id },
+    storyLinks: { id },
     messagePreview: { id },
     messageDraft: { id },
     series: { step: 'minute', count: 60, relay: null },

@@ -29,7 +29,7 @@ import {
   useWebhooks,
 } from './secrets-acts.ts';
 import { useAlerts } from './secrets-alerts.ts';
-import { claim, inviteUser, listen, lookAround } from './secrets-people.ts';
+import { claim, inviteUser, listen, lookAround, shareStory } from './secrets-people.ts';
 import { repeatAloud, runCommand, type SecretsWorld, startSecretsWorld } from './secrets-world.ts';
 import { spyOnPrograms } from './spied-programs.ts';
 
@@ -199,6 +199,7 @@ describeWith(['strace'], 'secrets', () => {
     await administer(world);
     const ids = await useApi(world, keys);
     await useSmtp(world, keys, context);
+    await shareStory(world, admin, ids[0] ?? '');
     await vi.waitFor(
       async () => {
         for (const id of ids)
