@@ -138,7 +138,16 @@ test.each([
 });
 
 test('the time within which mail was delivered is not told more closely than it is known', () => {
-  expect([50, 100, 250, 61_000].map(formatWithin)).toEqual(['< 0.1 s', '< 0.1 s', '250 ms', '1 min 1 s']);
+  expect([50, 100, 250, 61_000].map((ms) => formatWithin(ms))).toEqual([
+    '< 0.1 s',
+    '< 0.1 s',
+    '250 ms',
+    '1 min 1 s',
+  ]);
+});
+
+test('where nothing was delivered there is no such time', () => {
+  expect(formatWithin(null)).toBe('–');
 });
 
 test('the messages of a time are asked for as the search reads it', () => {

@@ -24,8 +24,9 @@ export function formatDuration(ms: number): string {
 /** What is counted in buckets tells times that are shorter not apart. */
 const SHORTEST_MS = 100;
 
-/** The time within which a share of mail was delivered: `< 0.1 s`, `2.4 s`. */
-export function formatWithin(ms: number): string {
+/** The time within which a share of mail was delivered: `< 0.1 s`, `2.4 s`; a dash where there was none. */
+export function formatWithin(ms: number | null | undefined): string {
+  if (ms == null) return '–';
   return ms <= SHORTEST_MS ? '< 0.1 s' : formatDuration(ms);
 }
 

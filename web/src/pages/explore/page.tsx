@@ -208,7 +208,7 @@ function Figures({ total }: { readonly total: View['total'] }) {
       />
       <Stat
         label="Time to delivery"
-        value={p50Ms === null ? '–' : formatWithin(p50Ms)}
+        value={formatWithin(p50Ms)}
         note={p95Ms === null ? 'nothing delivered' : `half of them; 95 % within ${formatWithin(p95Ms)}`}
       />
       <Stat

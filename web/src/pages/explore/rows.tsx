@@ -94,12 +94,12 @@ function columnsBy(by: Dimension, most: number): readonly Column<TrafficRow>[] {
     column(
       { header: 'Half within', width: '6rem', align: 'end', sorts: true },
       ({ p50Ms }) => p50Ms,
-      formatWithin,
+      (ms: number) => formatWithin(ms),
     ),
     column(
       { header: '95 % within', width: '6.5rem', align: 'end', sorts: true },
       ({ p95Ms }) => p95Ms,
-      formatWithin,
+      (ms: number) => formatWithin(ms),
     ),
     countColumn({ header: 'Deferred', width: '5.5rem', sorts: true }, ({ deferred }) => deferred),
     countColumn({ header: 'Bounced', width: '5.5rem', sorts: true }, ({ bounced }) => bounced),

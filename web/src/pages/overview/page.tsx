@@ -257,26 +257,23 @@ function OutcomesChart({
 /** How much of the mail of a time was delivered, and how soon. */
 function HowWell({ range }: { readonly range: Range['value'] }) {
   const { data } = useCall('traffic', TRAFFIC[range], { everyMs: EVERY_MS, keep: true });
-  const { success = null, p50Ms = null, p95Ms = null } = data?.total ?? {};
-  const figures = [
-    ['Success', success === null ? '–' : formatRate(success), 'of the recipients whose mail has an end'],
-    ['Half delivered within', p50Ms === null ? '–' : formatWithin(p50Ms), 'of being accepted'],
-    ['95 % within', p95Ms === null ? '–' : formatWithin(p95Ms), 'of being accepted'],
-  ] as const;
+  const { success = null, p50Ms, p95Ms } = data?.total ?? {};
+  const figures = {
+    Success: formatRate(success),
+    'Half delivered within': formatWithin(p50Ms),
+    '95 % within': formatWithin(p95Ms),
+  };
   return (
-    <div className="mb-4 flex flex-wrap items-baseline justify-between gap-x-6 gap-y-1 border-b border-line pb-3">
-      <dl className="flex flex-wrap gap-x-6 gap-y-1">
-        {figures.map(([name, figure, title]) => (
-          <div key={name} title={title} className="flex items-baseline gap-1.5">
-            <dt className="text-sm text-soft">{name}</dt>
-            <dd className="font-semibold">{figure}</dd>
-          </div>
-        ))}
-      </dl>
+    <div className="mb-4 flex flex-wrap items-baseline gap-x-6 gap-y-1 border-b border-line pb-3">
+      {Object.entries(figures).map(([name, figure]) => (
+        <span key={name} className="text-soft">
+          {name} <span className="font-semibold text-ink">{figure}</span>
+        </span>
+      ))}
       <Link
         to="/explore"
         search={{ range: range === 'hour' || range === 'day' ? undefined : range }}
-        className="link text-sm"
+        className="link ml-auto text-sm"
       >
         Explore
       </Link>
