@@ -2,13 +2,14 @@ import { lazy, Suspense, useMemo, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { steadily } from '../../connection.ts';
 import { formatCount } from '../../format.ts';
-import { Button } from '../../parts/button.tsx';
+import { Button, ButtonLink } from '../../parts/button.tsx';
 import { type Column, countColumn, DataTable, timeColumn } from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { IfMay } from '../../session.tsx';
+import { curesIn, cureWords } from './refusal-cures.ts';
 import { limitWords } from './refusal-words.ts';
 
 type Refused = ResultOf<'denials'>[number];
@@ -98,24 +99,24 @@ function columnsOf(onAllow: (row: Refused) => void): readonly Column<Refused>[] 
 }
 
 function Why({ of, onAllow }: { readonly of: Refused; readonly onAllow: () => void }) {
-  const { reason, limit, setting } = of;
+  const { reason, limit, setting, meaning, cure } = of;
   return (
     <span className="block min-w-0">
       <code className="font-mono text-sm break-all">{reason}</code>
       <span className="block text-xs text-soft">
-        <Words text={of.meaning} /> {limit !== null && limitWords(limit)}
+        <Words text={meaning} /> {limit !== null && limitWords(limit)}{' '}
+        <Words text={cure === null ? null : cureWords(cure)} />
       </span>
-      {setting !== null && (
-        <IfMay role="admin">
-          <Button
-            small
-            className="mt-1.5"
-            label="Allow…"
-            aria-label={`Allow ${of.sourceAddress}`}
-            onClick={onAllow}
-          />
-        </IfMay>
-      )}
+      <span className="mt-1.5 flex flex-wrap gap-1.5 empty:hidden">
+        {setting !== null && (
+          <IfMay role="admin">
+            <Button small label="Allow…" aria-label={`Allow ${of.sourceAddress}`} onClick={onAllow} />
+          </IfMay>
+        )}
+        {curesIn(of, setting).map(({ label, target }) => (
+          <ButtonLink key={label} small label={label} {...target} />
+        ))}
+      </span>
     </span>
   );
 }
