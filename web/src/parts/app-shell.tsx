@@ -187,7 +187,7 @@ function TopBar({ onMenu, onPalette }: BarProps & { readonly onMenu: () => void 
 function Sidebar({ onHelp, onPalette }: BarProps & { readonly onHelp: () => void }) {
   return (
     <>
-      <div className="flex items-center gap-2 pt-5 pr-2.5 pb-4 pl-4 max-lg:pr-14">
+      <div className="flex items-center gap-2 pt-4 pr-2.5 pb-3 pl-4 max-lg:pr-14">
         <Link to="/" className="inline-block rounded-sm">
           <Wordmark />
         </Link>
@@ -203,7 +203,7 @@ function Sidebar({ onHelp, onPalette }: BarProps & { readonly onHelp: () => void
           <kbd className="font-mono text-xs">{PALETTE_KEYS.join(' ')}</kbd>
         </button>
       </div>
-      <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-4">
+      <nav aria-label="Pages" className="min-h-0 flex-1 overflow-y-auto px-2.5 pb-2">
         {GROUPS.map(([label, ...places]) => (
           <PlaceGroup key={label ?? ''} label={label} places={places} />
         ))}
@@ -223,7 +223,7 @@ function PlaceGroup({ label, places }: { readonly label: string | null; readonly
   const seen = places.filter(([key]) => may[JUMP_ROLES[key] ?? 'viewer']);
   if (seen.length === 0) return null;
   return (
-    <div className="mb-4">
+    <div className="mb-3 last:mb-0">
       {label !== null && <div className="caption px-2.5 pb-1">{label}</div>}
       <ul className="space-y-px">
         {seen.map((place) => (
