@@ -168,6 +168,26 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.keyboard.type('api key');
     await page.keyboard.press('Enter');
     await page.getByRole('dialog', { name: 'Create an API key' }).getByLabel('Name').waitFor();
+
+    // Whoever may do less is offered less.
+    await page.route('**/api/session', async (route) => {
+      const response = await route.fetch();
+      const session = (await response.json()) as { readonly user: object };
+      await route.fulfill({ response, json: { ...session, user: { ...session.user, role: 'viewer' } } });
+    });
+    await page.goto('/');
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    await page
+      .getByRole('button', { name: /Find or do/ })
+      .first()
+      .click();
+    await field.fill('out');
+    await page.getByRole('option', { name: /^out\s*Relay/ }).waitFor();
+    expect(await page.getByRole('option').allInnerTexts()).toEqual([
+      expect.stringMatching(/^out/),
+      'Sign out',
+      'Search messages for “out”',
+    ]);
     await page.context().close();
   });
 
