@@ -76,6 +76,13 @@ export const SHARING_OPERATIONS = {
         summary: "show the links to a message's story that have not ended",
         examples: ['waybill messages links msg_01k…'],
         takes: { id: text('<id>', "the message's id") },
+        prints: (links) =>
+          links
+            .map(
+              ({ id, madeBy, content, expiresAt }) =>
+                `${id} until ${expiresAt}, ${content ? 'with' : 'without'} content, made by ${madeBy || 'the command line'}`,
+            )
+            .join('\n') || 'There are none.',
       },
     ],
   }),

@@ -234,6 +234,12 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     const row = page.getByRole('row').filter({ hasText: 'bea@example.org' });
     await row.getByText('Captured', { exact: true }).waitFor();
     await row.getByText(/^Link ends in [23] d$/).waitFor();
+    // The order of a table is in the address, and so in its link.
+    await page.getByRole('columnheader', { name: 'Name' }).getByRole('button').dblclick();
+    await page.waitForURL('**/users?sort=-Name');
+    await page.reload();
+    const first = page.getByRole('table', { name: 'Users' }).getByRole('row').nth(1);
+    await first.getByText('bea@example.org').waitFor();
     await row.getByRole('link', { name: 'bea@example.org' }).click();
     await page.getByText('An invitation is shown to nobody').waitFor();
   });
