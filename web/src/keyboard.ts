@@ -68,6 +68,18 @@ const OVER_THE_PAGE = '[role="dialog"]:not([aria-modal="false"]),[role="menu"]';
 /** The letter after `g` comes within this time. */
 const CHORD_MS = 1_500;
 
+/** What is typed while the palette's code comes, so long after its keys, is kept for it. */
+const AHEAD_MS = 3_000;
+const ahead = { until: 0, text: '' };
+
+/** What was typed for the palette before it was there. */
+export function takeTypedAhead(): string {
+  const { text } = ahead;
+  ahead.until = 0;
+  ahead.text = '';
+  return text;
+}
+
 /** Listens to the keys of every page. */
 export function useGlobalKeys({
   onHelp,
@@ -84,10 +96,18 @@ export function useGlobalKeys({
       if (event.defaultPrevented || document.querySelector(OVER_THE_PAGE)) return;
       if (opensPalette(event)) {
         event.preventDefault();
+        takeTypedAhead();
+        ahead.until = event.timeStamp + AHEAD_MS;
         onPalette();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey || isTyping(event.target)) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.timeStamp < ahead.until && event.key.length === 1) {
+        event.preventDefault();
+        ahead.text += event.key;
+        return;
+      }
+      if (isTyping(event.target)) return;
       if (event.timeStamp < chordUntil) {
         chordUntil = 0;
         const jump = JUMPS[event.key as keyof typeof JUMPS];

@@ -3,7 +3,7 @@ import { useRouter } from '@tanstack/react-router';
 import { CornerDownLeft, Search, X } from 'lucide-react';
 import { type KeyboardEvent, lazy, Suspense, useEffect, useId, useMemo, useRef, useState } from 'react';
 import { steadily } from '../connection.ts';
-import { opensPalette, PALETTE_KEYS } from '../keyboard.ts';
+import { opensPalette, PALETTE_KEYS, takeTypedAhead } from '../keyboard.ts';
 import { ask } from '../parts/ask.tsx';
 import { classNames } from '../parts/class-names.ts';
 import { useNow } from '../parts/values.tsx';
@@ -154,7 +154,7 @@ function Finder({
 }) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  const [typed, type] = useState('');
+  const [typed, type] = useState(takeTypedAhead);
   const [at, setAt] = useState(0);
   const { entries, note } = useEntries(typed);
   const active = entries[Math.min(at, entries.length - 1)];
