@@ -1,4 +1,3 @@
-import { Checkbox as BaseCheckbox } from '@base-ui/react/checkbox';
 import { Check, Minus } from 'lucide-react';
 import { type ReactNode, useId } from 'react';
 
@@ -20,24 +19,25 @@ export function Checkbox({
   readonly onChange: (checked: boolean) => void;
 }) {
   const id = useId();
+  const Tick = mixed ? Minus : Check;
   return (
     <div className="flex items-start gap-2">
-      <BaseCheckbox.Root
-        aria-label={label}
-        aria-describedby={hint === undefined ? undefined : `${id}-hint`}
-        checked={checked}
-        indeterminate={mixed}
-        onCheckedChange={onChange}
-        className="mt-0.5 flex size-4 shrink-0 items-center justify-center rounded-sm border border-edge bg-surface data-checked:border-accent data-checked:bg-accent data-indeterminate:border-accent data-indeterminate:bg-accent"
-      >
-        <BaseCheckbox.Indicator className="text-on-accent data-unchecked:hidden">
-          {mixed ? (
-            <Minus aria-hidden size={12} strokeWidth={3} />
-          ) : (
-            <Check aria-hidden size={12} strokeWidth={3} />
-          )}
-        </BaseCheckbox.Indicator>
-      </BaseCheckbox.Root>
+      <span className="relative mt-0.5 flex size-4 shrink-0 text-on-accent">
+        <input
+          type="checkbox"
+          ref={(box) => {
+            if (box !== null) box.indeterminate = mixed;
+          }}
+          aria-label={label}
+          aria-describedby={hint === undefined ? undefined : `${id}-hint`}
+          checked={checked}
+          onChange={({ target }) => onChange(target.checked)}
+          className="size-4 appearance-none rounded-sm border border-edge bg-surface checked:border-accent checked:bg-accent indeterminate:border-accent indeterminate:bg-accent"
+        />
+        {(checked || mixed) && (
+          <Tick aria-hidden size={12} strokeWidth={3} className="pointer-events-none absolute inset-0.5" />
+        )}
+      </span>
       {children !== undefined && (
         <div className="min-w-0">
           <button

@@ -1,4 +1,3 @@
-import { Switch as BaseSwitch } from '@base-ui/react/switch';
 import { type ReactNode, useId } from 'react';
 
 // A file of its own: the overview loads it first, and nothing else of the choices.
@@ -16,14 +15,16 @@ export function Switch({
   const id = useId();
   return (
     <div className="flex items-start gap-3">
-      <BaseSwitch.Root
-        checked={checked}
-        onCheckedChange={onChange}
+      <button
+        type="button"
+        role="switch"
+        aria-checked={checked}
         aria-labelledby={id}
-        className="mt-px flex h-5 w-9 shrink-0 rounded-full border border-edge bg-sunken p-0.5 transition-colors data-checked:border-accent data-checked:bg-accent"
+        onClick={() => onChange(!checked)}
+        className="group mt-px flex h-5 w-9 shrink-0 rounded-full border border-edge bg-sunken p-0.5 transition-colors aria-checked:border-accent aria-checked:bg-accent"
       >
-        <BaseSwitch.Thumb className="size-3.5 rounded-full bg-edge transition-[translate] data-checked:translate-x-4 data-checked:bg-on-accent" />
-      </BaseSwitch.Root>
+        <span className="size-3.5 rounded-full bg-edge transition-[translate] group-aria-checked:translate-x-4 group-aria-checked:bg-on-accent" />
+      </button>
       <div id={id} className="min-w-0 font-medium">
         {label}
       </div>
