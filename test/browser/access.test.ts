@@ -11,10 +11,9 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
   let dashboard: Dashboard;
 
   beforeAll(async () => {
-    // Others reach it by this name.
-    dashboard = await Dashboard.start(
-      CAPTURING.replace('webui: {', `webui: { allowed_hosts: [${HOST_NAME}],`),
-    );
+    // Others reach it by this name. It goes on capturing when it has a relay.
+    const named = CAPTURING.replace('webui: {', `webui: { allowed_hosts: [${HOST_NAME}],`);
+    dashboard = await Dashboard.start(`${named}delivery: { default_relay: inbox }\n`);
     await dashboard.claim();
   }, 60_000);
   afterAll(async () => {
@@ -134,7 +133,7 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await field.waitFor();
     expect(await faultsByAxe(page)).toEqual([]);
     for (const key of ['Tab', 'Tab', 'Tab', 'Shift+Tab']) await page.keyboard.press(key);
-    expect(await page.locator('[role=dialog] :focus').count()).toBe(1);
+    await page.locator('[role=dialog] :focus').waitFor();
     await page.keyboard.press('Escape');
     await field.waitFor({ state: 'detached' });
     await page.locator('[data-search]:focus').waitFor();
@@ -178,11 +177,15 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.goto('/');
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
     // What is typed while its code still comes is not lost, and goes to no page.
+    const pressed = Promise.withResolvers<void>();
     await page.route('**/assets/palette-*.js', async (route) => {
+      // While Ctrl is still down, letters are commands.
+      await pressed.promise;
       await page.keyboard.type('out');
       await route.continue();
     });
     await page.keyboard.press('Control+k');
+    pressed.resolve();
     await page.getByRole('option', { name: /^out\s*Relay/ }).waitFor();
     expect(await page.getByRole('option').allInnerTexts()).toEqual([
       expect.stringMatching(/^out/),

@@ -78,6 +78,7 @@ describeWith(NEEDED, 'the checks of a message', () => {
     await page.goto('/messages?q=hello+is:captured');
     const only = page.getByRole('group', { name: 'Only' });
     const chip = only.getByRole('button', { name: 'Captured' });
+    await chip.waitFor();
     expect(await only.getByRole('button').allInnerTexts()).toEqual(['Captured', 'Scheduled']);
     expect(await chip.getAttribute('aria-pressed')).toBe('true');
     await chip.click();

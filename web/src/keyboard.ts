@@ -68,11 +68,11 @@ const OVER_THE_PAGE = '[role="dialog"]:not([aria-modal="false"]),[role="menu"]';
 /** The letter after `g` comes within this time. */
 const CHORD_MS = 1_500;
 
-/** What is typed while the palette's code comes, so long after its keys, is kept for it. */
-const AHEAD_MS = 3_000;
+/** What is typed before the palette's field has the focus, so long after its keys, is kept for it. */
+const AHEAD_MS = 5_000;
 const ahead = { until: 0, text: '' };
 
-/** What was typed for the palette before it was there. */
+/** What was typed for the palette before its field had the focus. */
 export function takeTypedAhead(): string {
   const { text } = ahead;
   ahead.until = 0;
@@ -93,7 +93,14 @@ export function useGlobalKeys({
   useEffect(() => {
     let chordUntil = 0;
     const onKey = (event: KeyboardEvent) => {
-      if (event.defaultPrevented || document.querySelector(OVER_THE_PAGE)) return;
+      if (event.defaultPrevented) return;
+      const isCommand = event.ctrlKey || event.metaKey || event.altKey;
+      if (event.timeStamp < ahead.until && event.key.length === 1 && !isCommand) {
+        event.preventDefault();
+        ahead.text += event.key;
+        return;
+      }
+      if (document.querySelector(OVER_THE_PAGE)) return;
       if (opensPalette(event)) {
         event.preventDefault();
         takeTypedAhead();
@@ -101,13 +108,7 @@ export function useGlobalKeys({
         onPalette();
         return;
       }
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.timeStamp < ahead.until && event.key.length === 1) {
-        event.preventDefault();
-        ahead.text += event.key;
-        return;
-      }
-      if (isTyping(event.target)) return;
+      if (isCommand || isTyping(event.target)) return;
       if (event.timeStamp < chordUntil) {
         chordUntil = 0;
         const jump = JUMPS[event.key as keyof typeof JUMPS];

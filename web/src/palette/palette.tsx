@@ -154,7 +154,7 @@ function Finder({
 }) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
-  const [typed, type] = useState(takeTypedAhead);
+  const [typed, type] = useState('');
   const [at, setAt] = useState(0);
   const { entries, note } = useEntries(typed);
   const active = entries[Math.min(at, entries.length - 1)];
@@ -165,6 +165,8 @@ function Finder({
   useEffect(() => {
     document.getElementById(`${id}-${place}`)?.scrollIntoView({ block: 'nearest' });
   }, [id, place, active]);
+  // Who closes it before its field had the focus types for the page again.
+  useEffect(() => () => void takeTypedAhead(), []);
   const onKeyDown = (event: KeyboardEvent) => {
     if (opensPalette(event)) onClose();
     else if (event.key === 'ArrowDown') move(place + 1);
@@ -204,6 +206,10 @@ function Finder({
               onChange={({ target }) => {
                 type(target.value);
                 setAt(0);
+              }}
+              onFocus={() => {
+                const ahead = takeTypedAhead();
+                if (ahead !== '') type((already) => already + ahead);
               }}
               onKeyDown={onKeyDown}
               className="h-13 min-w-0 flex-1 bg-transparent text-lg outline-none"
