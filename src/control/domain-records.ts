@@ -51,7 +51,7 @@ export function recordsOf(
       'spf',
       name,
       spfSuggestion(config, ownAddresses),
-      `if the domain has no v=spf1 record yet; otherwise see: waybill domains check ${name}`,
+      'if the domain has no v=spf1 record yet; otherwise the check of the DNS says what to add',
     ),
     txt(
       'dmarc',

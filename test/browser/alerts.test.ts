@@ -4,7 +4,7 @@ import { describeWith } from '../peers/need.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
 import { endReceivers, receiver } from '../peers/webhook-receiver.ts';
 import { Dashboard, NEEDED } from './dashboard.ts';
-import { faultsByAxe, tooWide } from './looks.ts';
+import { coloured, faultsByAxe, tooWide } from './looks.ts';
 
 /** Alerts: from a page on which nothing is wrong to one that fired, was told, and is over. */
 
@@ -104,7 +104,7 @@ relays:
   /** In light and wide, and in dark on a phone. */
   const everybodyCanReadIt = async () => {
     expect(await faultsByAxe(page)).toEqual([]);
-    await page.emulateMedia({ colorScheme: 'dark' });
+    await coloured(page, 'dark');
     const size = page.viewportSize() ?? { width: 1280, height: 720 };
     await page.setViewportSize({ width: 390, height: 844 });
     await expect.poll(() => tooWide(page)).toEqual([]);

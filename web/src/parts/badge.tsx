@@ -29,7 +29,7 @@ export function Badge({
     <span
       title={title}
       className={classNames(
-        'inline-flex items-center gap-1.5 rounded-sm px-1.5 py-px text-xs font-medium whitespace-nowrap',
+        'inline-flex items-center gap-1.5 rounded-sm align-middle px-1.5 py-px text-xs font-medium whitespace-nowrap',
         TONES[tone],
       )}
     >

@@ -170,7 +170,7 @@ function Head<Row>({
                   type="button"
                   onClick={() => sortBy(column)}
                   className={classNames(
-                    'group inline-flex items-center gap-1 rounded-sm hover:text-ink',
+                    'group inline-flex items-center gap-1 rounded-sm align-top hover:text-ink',
                     align === 'end' && 'flex-row-reverse',
                   )}
                 >
@@ -302,14 +302,10 @@ export function countColumn<Row>(head: Head<Row>, count: (row: Row) => number): 
 }
 
 /** What can be done with a row, above the link that spans it. */
-export function actsColumn<Row>(
-  width: string,
-  draw: (row: Row) => ReactNode,
-  header = 'Actions',
-): TableColumn<Row> {
+export function actsColumn<Row>(width: string, draw: (row: Row) => ReactNode): TableColumn<Row> {
   return {
-    header,
-    headerHidden: header === 'Actions',
+    header: 'Actions',
+    headerHidden: true,
     width,
     align: 'end',
     card: 'aside',

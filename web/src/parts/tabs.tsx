@@ -38,7 +38,7 @@ export function Tabs<Value extends string>({
           <Base.Tab
             key={tab.value}
             value={tab.value}
-            className="relative shrink-0 rounded-t-sm px-3 py-2 font-medium whitespace-nowrap text-soft -outline-offset-2 hover:text-ink data-active:text-ink data-active:after:absolute data-active:after:inset-x-2 data-active:after:-bottom-px data-active:after:h-0.5 data-active:after:bg-accent"
+            className="relative shrink-0 rounded-t-sm px-3 py-2 font-medium whitespace-nowrap text-soft -outline-offset-2 hover:text-ink data-active:text-ink data-active:after:absolute data-active:after:inset-x-2 data-active:after:bottom-0 data-active:after:h-0.5 data-active:after:bg-accent"
           >
             {tab.label}
           </Base.Tab>

@@ -13,8 +13,9 @@ import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
 import { Said, Time } from '../../parts/values.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
+import { SeverityBadge } from './severity-badge.tsx';
 import { SilenceDialog, Silences } from './silences.tsx';
-import { type Alert, noticeWords, SEVERITY_TONES, stateOf } from './words.ts';
+import { type Alert, noticeWords, stateOf } from './words.ts';
 
 const TOPICS = ['alerts'] as const;
 
@@ -125,7 +126,7 @@ const STATE: Column<Alert> = {
 const SEVERITY: Column<Alert> = {
   header: 'Severity',
   width: '6rem',
-  cell: ({ severity }) => <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>,
+  cell: ({ severity }) => <SeverityBadge severity={severity} />,
 };
 
 const NOW: readonly Column<Alert>[] = [
@@ -172,7 +173,7 @@ function AlertDrawer({ of }: { readonly of: Alert }) {
                 {name}
               </Badge>
             ),
-            Severity: <Badge tone={SEVERITY_TONES[of.severity]}>{of.severity}</Badge>,
+            Severity: <SeverityBadge severity={of.severity} />,
             About: of.subject === '' ? 'the server' : <Copyable text={of.subject} />,
             Since: <Time at={of.since} exact />,
             Fired: of.firedAt === null ? undefined : <Time at={of.firedAt} exact />,

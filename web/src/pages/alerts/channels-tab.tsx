@@ -24,7 +24,8 @@ import { EmptyState, Fetched, LoadingState } from '../../parts/states.tsx';
 import { Said } from '../../parts/values.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { type Added, ChannelDrawer } from './channel-drawer.tsx';
-import { type Channel, KINDS, SEVERITY_TONES } from './words.ts';
+import { SeverityBadge } from './severity-badge.tsx';
+import { type Channel, KINDS } from './words.ts';
 
 type Asked =
   | { readonly act: 'add' }
@@ -130,7 +131,7 @@ function columnsOf(open: Open): readonly Column<Channel>[] {
       card: 'plain',
       cell: ({ severity, rules }) => (
         <span className="flex flex-wrap items-center gap-1.5">
-          <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>
+          <SeverityBadge severity={severity} />
           {severity !== 'critical' && <span className="text-soft">and above</span>}
           {rules.length > 0 && (
             <span className="text-soft">of {rules.length === 1 ? 'one rule' : `${rules.length} rules`}</span>

@@ -12,7 +12,8 @@ import { Fetched } from '../../parts/states.tsx';
 import { NumberField, TextField } from '../../parts/text-field.tsx';
 import { useAct, useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
-import { type Rule, SEVERITY_TONES, type Severity, secondsWords, THRESHOLD_UNITS } from './words.ts';
+import { SeverityBadge } from './severity-badge.tsx';
+import { type Rule, SEVERITY_NAMES, type Severity, secondsWords, THRESHOLD_UNITS } from './words.ts';
 
 /** What is watched, and when it fires. */
 export function RulesTab() {
@@ -60,7 +61,7 @@ const COLUMNS: readonly Column<Rule>[] = [
   {
     header: 'Severity',
     width: '6rem',
-    cell: ({ severity }) => <Badge tone={SEVERITY_TONES[severity]}>{severity}</Badge>,
+    cell: ({ severity }) => <SeverityBadge severity={severity} />,
   },
   { header: 'Fires after', width: '7rem', cell: ({ forSeconds }) => secondsWords(forSeconds) },
   {
@@ -72,7 +73,7 @@ const COLUMNS: readonly Column<Rule>[] = [
         <Badge tone={enabled ? 'good' : 'neutral'} dot>
           {enabled ? 'On' : 'Off'}
         </Badge>
-        {changed && <Badge>changed</Badge>}
+        {changed && <Badge>Changed</Badge>}
       </span>
     ),
   },
@@ -86,7 +87,10 @@ interface RuleForm {
   readonly coolDownSeconds: number | null;
 }
 
-const SEVERITIES: readonly Severity[] = ['info', 'warning', 'critical'];
+const SEVERITIES = (['info', 'warning', 'critical'] as const).map((value) => ({
+  value,
+  label: SEVERITY_NAMES[value],
+}));
 const MAX_SECONDS = 7 * 86_400;
 const MAX_COOL_DOWN = 86_400;
 

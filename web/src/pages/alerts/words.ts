@@ -17,6 +17,13 @@ export const SEVERITY_TONES: Readonly<Record<Severity, Tone>> = {
   critical: 'bad',
 };
 
+/** What a severity is called. */
+export const SEVERITY_NAMES: Readonly<Record<Severity, string>> = {
+  info: 'Info',
+  warning: 'Warning',
+  critical: 'Critical',
+};
+
 /** What a channel's kind is called, and what its secret is. */
 export const KINDS: Readonly<
   Record<Kind, { readonly name: string; readonly secret: string | null; readonly hint: string }>

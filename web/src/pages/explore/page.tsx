@@ -207,9 +207,9 @@ function Figures({ total }: { readonly total: View['total'] }) {
         note={success === null ? 'none has ended' : `${formatRate(success)} of those with an end`}
       />
       <Stat
-        label="Time to delivery"
+        label="Half delivered within"
         value={formatWithin(p50Ms)}
-        note={p95Ms === null ? 'nothing delivered' : `half of them; 95 % within ${formatWithin(p95Ms)}`}
+        note={p95Ms === null ? 'nothing delivered' : `95 % within ${formatWithin(p95Ms)}`}
       />
       <Stat
         label="Failed"

@@ -51,10 +51,10 @@ export function InboxPage() {
       title="Inbox"
       note={
         <span className={classNames(id !== undefined && 'max-lg:hidden')}>
-          Mail that was captured and never sent.
+          Mail that was captured and never sent.{' '}
           {inbox.newest && (
             <span className="whitespace-nowrap">
-              {` ${formatBytes(inbox.newest.bytes)} of ${formatBytes(inbox.newest.maxBytes)} kept.`}
+              {`${formatBytes(inbox.newest.bytes)} of ${formatBytes(inbox.newest.maxBytes)} kept.`}
             </span>
           )}
         </span>

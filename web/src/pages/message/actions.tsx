@@ -3,8 +3,8 @@ import {
   Ban,
   Copy,
   Download,
-  EllipsisVertical,
   Link2,
+  MoreHorizontal,
   PenLine,
   RotateCw,
   Send,
@@ -52,7 +52,7 @@ export function MessageActions({ story }: { readonly story: Story }) {
       )}
       {isOperator && may.cancel && <Button icon={Ban} label="Cancel" onClick={() => askToCancel(id)} />}
       {isOperator && may.resend && !isUnderWay && <Button icon={Send} label="Resend" onClick={resend} />}
-      <Menu trigger={<IconButton icon={EllipsisVertical} label="More" className="border border-edge/60" />}>
+      <Menu trigger={<IconButton icon={MoreHorizontal} label="More" />}>
         {isOperator && may.resend && isUnderWay && (
           <MenuItem icon={Send} label="Resend to all" onSelect={resend} />
         )}

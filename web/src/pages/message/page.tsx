@@ -54,7 +54,7 @@ export function MessagePage() {
       back={back}
       actions={<MessageActions key={id} story={story} />}
     >
-      <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_21rem]">
+      <div className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]">
         <div className="min-w-0 space-y-5">
           <Waiting story={story} />
           <RecipientTable story={story} />
@@ -102,7 +102,7 @@ function StoryOutline() {
     <div
       role="status"
       aria-label="Loading"
-      className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_21rem]"
+      className="grid items-start gap-5 xl:grid-cols-[minmax(0,1fr)_22rem]"
     >
       <div className="min-w-0 space-y-5">
         <Card title="Recipient">

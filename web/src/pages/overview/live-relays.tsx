@@ -83,7 +83,8 @@ function Sparkline({ type, delivered, failed }: Pick<Relay, 'type' | 'delivered'
       role="img"
       aria-label={`${sum(delivered)} ${done} and ${sum(failed)} failed in ${delivered.length} minutes`}
       viewBox={`0 0 ${WIDTH} ${HEIGHT}`}
-      className="h-7 w-30 shrink-0 fill-none"
+      preserveAspectRatio="none"
+      className="h-7 w-20 shrink-0 fill-none *:[vector-effect:non-scaling-stroke] 2xl:w-30"
       strokeWidth="1.5"
       strokeLinejoin="round"
     >

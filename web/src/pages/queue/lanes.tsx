@@ -3,8 +3,8 @@ import {
   Ban,
   ChartColumn,
   Droplets,
-  EllipsisVertical,
   type LucideIcon,
+  MoreHorizontal,
   Pause,
   Play,
   PlugZap,
@@ -37,11 +37,11 @@ function Until({ at }: { readonly at: string }) {
 export function laneColumns(onAct: ((act: PlannedAct) => void) | null): readonly Column<Lane>[] {
   if (onAct === null) return COLUMNS;
   const acts = (lane: Lane) => (
-    <Menu trigger={<IconButton icon={EllipsisVertical} label={`Act on ${lane.lane}`} small />}>
+    <Menu trigger={<IconButton icon={MoreHorizontal} label={`What to do with ${lane.lane}`} small />}>
       <LaneMenu lane={lane} onAct={onAct} />
     </Menu>
   );
-  return [...COLUMNS, actsColumn('2.25rem', acts, 'Act')];
+  return [...COLUMNS, actsColumn('2.25rem', acts)];
 }
 
 const COLUMNS: readonly Column<Lane>[] = [

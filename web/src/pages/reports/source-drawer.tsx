@@ -56,8 +56,8 @@ function Reported({ row }: { readonly row: Row }) {
   return (
     <li className="rounded-md border border-line px-3.5 py-2.5">
       <div className="flex flex-wrap items-baseline gap-x-3 gap-y-1">
-        <span className="min-w-0 flex-1">
-          <Said text={reporter} none="–" className="font-semibold" />
+        <span className="min-w-0 flex-1 basis-40">
+          <Said text={reporter} none="–" lines="several" className="font-semibold" />
         </span>
         <span>{plural(messages, 'message')}</span>
         <Badge tone={passed ? 'good' : 'bad'}>{passed ? 'passed' : 'failed'}</Badge>

@@ -110,7 +110,7 @@ function HealthBanner({ of, open }: { readonly of: Endpoint; readonly open: Open
         mayEnable(of) && <Button small label="Enable" busy={enable.isPending} onClick={enable.enable} />
       }
     >
-      {reason !== null && state !== 'off' && <Said text={reason} lines="several" />}{' '}
+      {reason !== null && state !== 'off' && <Said text={reason.replace(/\.?$/, '.')} lines="several" />}{' '}
       {failingSince !== null && state !== 'off' && (
         <>
           Nothing was taken since <Time at={failingSince} exact />.

@@ -148,7 +148,7 @@ function columnsOf(open: ((asked: Asked) => void) | null, usualRate: number | nu
     },
     timeColumn({ header: 'Last used', width: '7.5rem', sorts: true }, (key) => key.lastUsedAt, 'never'),
     timeColumn({ header: 'Created', width: '7rem', sorts: true }, ({ createdAt }) => createdAt),
-    { header: 'State', width: '8rem', card: 'line', cell: (key) => <KeyStateBadge of={key} /> },
+    { header: 'State', width: '8rem', card: 'aside', cell: (key) => <KeyStateBadge of={key} /> },
     ...(open === null ? [] : [actsColumn<Key>('2.25rem', (key) => <KeyMenu of={key} open={open} />)]),
   ];
 }
