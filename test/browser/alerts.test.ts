@@ -110,7 +110,7 @@ relays:
     await expect.poll(() => tooWide(page)).toEqual([]);
     expect(await faultsByAxe(page)).toEqual([]);
     await page.setViewportSize(size);
-    await page.emulateMedia({ colorScheme: 'light' });
+    await coloured(page, 'light');
   };
 
   test('are silenced for a while, and over where nothing is watched any more', async () => {

@@ -53,8 +53,8 @@ describeWith(NEEDED, 'reports', () => {
     await page.getByRole('table', { name: 'Who sends' }).getByText('203.0.113.77').click();
     const drawer = page.getByRole('dialog', { name: '203.0.113.77' });
     await drawer.getByText('receiver.example').waitFor();
-    await drawer.getByText('failed', { exact: true }).waitFor();
-    await drawer.getByText('refused', { exact: true }).waitFor();
+    await drawer.getByText('Failed', { exact: true }).waitFor();
+    await drawer.getByText('Refused', { exact: true }).waitFor();
     expect(page.url()).toContain('source=203.0.113.77');
     await page.keyboard.press('Escape');
     await page.getByRole('tab', { name: 'Reports received' }).click();

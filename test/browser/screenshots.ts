@@ -1,6 +1,6 @@
 /**
- * Pictures of every page in light, in dark and on a phone, to be looked at: `npm run screenshots -- FOLDER`, or only of the
- * pages named after it.
+ * Pictures of every page in light and in dark, wide and on a phone, to be looked at: `npm run screenshots -- FOLDER`, or
+ * only of the pages named after it.
  */
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -13,6 +13,7 @@ const LOOKS = {
   light: { width: 1440, height: 900, colorScheme: 'light' },
   dark: { width: 1440, height: 900, colorScheme: 'dark' },
   phone: { width: 390, height: 844, colorScheme: 'light' },
+  'phone-dark': { width: 390, height: 844, colorScheme: 'dark' },
 } as const;
 
 const [folder = 'screenshots', ...only] = process.argv.slice(2);

@@ -314,7 +314,7 @@ export function NothingFound({ onToken }: { readonly onToken: (token: string) =>
       <dl className="mx-auto grid max-w-2xl gap-x-8 px-4 pb-10 sm:grid-cols-2">
         {Object.entries(TOKENS).map(([token, meaning]) => (
           <div key={token} className="flex items-baseline gap-3 border-b border-line py-1.5">
-            <dt className="w-18 shrink-0">
+            <dt className="w-20 shrink-0">
               <button
                 type="button"
                 onClick={() => onToken(token)}

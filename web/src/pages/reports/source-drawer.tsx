@@ -9,7 +9,7 @@ import { useCall } from '../../queries.ts';
 
 type Row = ResultOf<'dmarcSource'>['rows'][number];
 
-const DISPOSITIONS = { none: 'delivered', quarantine: 'put into spam', reject: 'refused' };
+const DISPOSITIONS = { none: 'Delivered', quarantine: 'Put into spam', reject: 'Refused' };
 
 /** What each receiver says of the mail from one address. */
 export function SourceDrawer({
@@ -60,7 +60,7 @@ function Reported({ row }: { readonly row: Row }) {
           <Said text={reporter} none="–" lines="several" className="font-semibold" />
         </span>
         <span>{plural(messages, 'message')}</span>
-        <Badge tone={passed ? 'good' : 'bad'}>{passed ? 'passed' : 'failed'}</Badge>
+        <Badge tone={passed ? 'good' : 'bad'}>{passed ? 'Passed' : 'Failed'}</Badge>
         <Badge tone={disposition === 'none' ? 'neutral' : 'warn'}>{DISPOSITIONS[disposition]}</Badge>
       </div>
       <dl className="mt-2 grid gap-x-6 gap-y-1 text-sm sm:grid-cols-3">
