@@ -76,7 +76,16 @@ test.each<[what: string, pasted: string, answer: Answer | undefined, leads: read
     [{ to: '/domains/$name', params: { name: 'example.com' } }],
   ],
   ['the host of a relay', 'smtp.example.net', undefined, [{ to: '/relays/$name', params: { name: 'out' } }]],
-  ['another domain', 'example.org', undefined, [{ to: '/messages', search: { q: 'to:@example.org' } }]],
+  [
+    'another domain',
+    'example.org',
+    undefined,
+    [
+      { to: '/messages', search: { q: 'to:@example.org' } },
+      { to: '/messages', search: { q: 'from:@example.org' } },
+      { to: '/explore', search: { domain: 'example.org' } },
+    ],
+  ],
   [
     'a source that was refused',
     '192.0.2.1',

@@ -1,6 +1,7 @@
 import { linkOptions } from '@tanstack/react-router';
 import {
   Ban,
+  ChartColumn,
   FileClock,
   Gauge,
   Globe,
@@ -157,6 +158,11 @@ function domainEntries(domain: string, { domains, relays }: Known): Entry[] {
     messages(`Messages to anybody at ${domain}`, writeTerm('to', `@${domain}`)),
     messages(`Messages from ${domain}`, writeTerm('from', `@${domain}`)),
     found(
+      'ChartColumn',
+      `What becomes of mail to ${domain}, and why it is late`,
+      linkOptions({ to: '/explore', search: { domain } }),
+    ),
+    found(
       'Gauge',
       `Bounces and complaints of ${domain}`,
       linkOptions({ to: '/reputation', search: { by: 'domain', name: domain } }),
@@ -203,7 +209,19 @@ function messages(label: string, q: string): Entry {
   return found('Mails', label, linkOptions({ to: '/messages', search: { q } }));
 }
 
-const ICONS = { Ban, FileClock, Gauge, Globe, KeyRound, Mail, MailCheck, Mails, ScrollText, Webhook };
+const ICONS = {
+  Ban,
+  ChartColumn,
+  FileClock,
+  Gauge,
+  Globe,
+  KeyRound,
+  Mail,
+  MailCheck,
+  Mails,
+  ScrollText,
+  Webhook,
+};
 
 function found(icon: keyof typeof ICONS, label: string, to: RowTarget, detail?: string): Entry {
   return {
