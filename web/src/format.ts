@@ -142,9 +142,11 @@ export function formatChange(now: number, before: number): string | null {
   return percent > 0 ? `+${formatCount(percent)} %` : `−${formatCount(-percent)} %`;
 }
 
-/** A rate: `0.08 %`, `4.2 %`, `37 %`; a dash where there is none. */
+/** A rate: `0.08 %`, `4.2 %`, `37 %`, `99.8 %`; a dash where there is none. */
 export function formatRate(rate: number | null): string {
   if (rate === null) return '–';
+  // Less than all is never `100 %`.
+  if (rate > 0.99 && rate < 1) return `${Math.floor(rate * 1000) / 10} %`;
   const percent = rate * 100;
   const digits = percent === 0 || percent >= 10 ? 0 : percent >= 1 ? 1 : 2;
   return percent > 0 && percent < 0.005 ? '< 0.01 %' : `${percent.toFixed(digits)} %`;
