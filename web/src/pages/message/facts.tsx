@@ -169,7 +169,7 @@ function columnsOf(captured: boolean, hasRelays: boolean): readonly Column<Recip
     countColumn({ header: 'Attempts', width: '4.25rem' }, ({ attempts }) => attempts),
     {
       header: 'Next',
-      width: '5.75rem',
+      width: '6.25rem',
       align: 'end',
       cell: ({ nextAttemptAt, waitingFor }) => (
         <span {...(waitingFor !== null && { title: waitingWords(waitingFor) })}>
