@@ -104,7 +104,7 @@ test('is told by place, for a smarthost as for an mx relay, with what keeps the 
       state: 'resting',
       rest: { cause: 'connect_refused', reply: { reply: 'refused' } },
       waiting: 1,
-      waits: [{ what: 'direct/example.org is resting after failures', resting: 'direct' }],
+      waits: [{ what: 'direct/example.org is resting after failures: refused', resting: 'direct' }],
       perMinute: 3,
     },
   ]);

@@ -5,6 +5,7 @@ import type { MessageRecord, Priority } from '../domain/message.ts';
 import type { LaneOutlook } from '../domain/next-try.ts';
 import { allowanceOf, dayOf, spentUntil } from '../domain/quota.ts';
 import type { Relay } from '../domain/relay.ts';
+import type { LaneFigures } from '../engine/contract.ts';
 import { laneSeen, type Outlook } from '../ingest/service.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { Obstacle, RecipientWay } from '../operations/search.ts';
@@ -149,7 +150,7 @@ function obstacleOf(
     case 'resting':
       return {
         ...because(
-          `${lane} is resting after failures`,
+          `${lane} is resting after failures${lastSaid(relay, figures)}`,
           `waybill relays test ${name}${relay.mx === null ? '' : ` --to ${address}`}`,
           figures?.restsUntil,
         ),
@@ -164,6 +165,12 @@ function obstacleOf(
       // Known of every relay, even if none of its lanes is at work.
       return warmUpWait(relay, config, clock.wall());
   }
+}
+
+/** What a hop rests for. Of a relay with one hop, its own figures tell that. */
+function lastSaid({ mx }: Relay, figures: Pick<LaneFigures, 'restReply'> | undefined): string {
+  const reply = mx === null ? null : (figures?.restReply ?? null);
+  return reply === null ? '' : `: ${reply.text}`;
 }
 
 /** The wait for a relay whose warm-up begins on another day; null if there is none. */
