@@ -1,7 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { acceptedEvent, attemptedEvent } from '../../test/support/engine-events.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { seededRandom } from '../lib/random.ts';
-import { type Event, Events } from '../observe/events.ts';
+import { Events } from '../observe/events.ts';
 import { countTopics, HEARTBEAT_MS, HINT_MS, HintFeed, MAX_REMEMBERED } from './hints.ts';
 
 test('what pages are told of is counted, for the pages of other nodes', () => {
@@ -37,18 +38,7 @@ function idIn(texts: readonly string[]): string {
   return id;
 }
 
-const accepted = (messageId: string): Event => ({
-  type: 'accepted',
-  messageId,
-  keyId: null,
-  requestId: null,
-  source: 'api',
-  recipients: 1,
-  deliveries: [],
-  tags: [],
-  sizeBytes: 1,
-  durationMs: 1,
-});
+const accepted = (messageId: string) => acceptedEvent({ messageId });
 
 test('what an event costs does not grow with the streams, nor a stream with the events', async () => {
   const { events, clock, feed } = setUp();
@@ -103,8 +93,7 @@ test('an operation that was done is a hint of what it changed, and of the activi
 test('captured mail is a hint of the inbox', async () => {
   const { events, clock, feed } = setUp();
   const stream = listen(feed);
-  const attempt = { relay: 'inbox', host: null, durationMs: 1, results: [] };
-  events.emit({ type: 'attempted', keyId: null, tags: [], acceptedAt: 0, messageId: 'msg_1', ...attempt });
+  events.emit(attemptedEvent({ relay: 'inbox' }));
   await clock.advance(HINT_MS);
   expect(stream.last()).toContain('"topics":["messages","queue","relays","inbox"]');
 });

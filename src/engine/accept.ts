@@ -330,7 +330,6 @@ export class Accept implements Intake {
       keyId: record.keyId,
       requestId: submission.requestId,
       source: record.source,
-      recipients: record.deliveries.length,
       deliveries: record.deliveries,
       tags: record.tags,
       sizeBytes: record.sizeBytes,

@@ -119,7 +119,7 @@ export class Reports {
     const { id, keyId, source, sizeBytes, createdAt, deliveries, tags } = record;
     const durationMs = Math.max(0, clock.wall() - createdAt);
     const facts = { messageId: id, keyId, requestId: null, source, sizeBytes, durationMs };
-    events.emit({ type: 'accepted', ...facts, recipients: deliveries.length, deliveries, tags });
+    events.emit({ type: 'accepted', ...facts, deliveries, tags });
     const { kind, recipients } = owed;
     events.emit({ type: 'reported', messageId: about, reportId: id, kind, recipients: recipients.length });
     return deliveries.flatMap(({ lane, dueAt }) => (lane === null ? [] : { lane, dueAt }));

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { at, message } from '../../test/contract/store/fixtures.ts';
+import { acceptedEvent } from '../../test/support/engine-events.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { parseQuery } from '../domain/query.ts';
 import { Events } from '../observe/events.ts';
@@ -38,17 +39,7 @@ it('enters the words of all that waits, in batches with rests that are nine time
   expect(begun).toHaveLength(3);
   const record = message();
   await store.accept([record], at());
-  const facts = {
-    keyId: null,
-    requestId: null,
-    source: 'api',
-    recipients: 1,
-    deliveries: [],
-    tags: [],
-    sizeBytes: 1,
-    durationMs: 1,
-  };
-  events.emit({ type: 'accepted', messageId: record.id, ...facts });
+  events.emit(acceptedEvent({ messageId: record.id }));
   const again = indexing.catchUp(signal);
   await clock.advance(1_000);
   await again;

@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { acceptedEvent, attemptedEvent, deliveryTo } from '../../test/support/engine-events.ts';
 import { localReply, type Outcome, type Reply } from '../domain/outcome.ts';
 import type { Log, LogFields } from '../lib/log.ts';
 import { logEvents } from './event-log.ts';
@@ -40,18 +41,14 @@ const lost: Outcome = {
 
 test('an accepted message is one line', () => {
   expect(
-    linesOf({
-      type: 'accepted',
-      messageId: 'msg_1',
-      keyId: null,
-      requestId: 'r-7',
-      source: 'smtp',
-      recipients: 2,
-      deliveries: [],
-      tags: [],
-      sizeBytes: 9,
-      durationMs: 4,
-    }),
+    linesOf(
+      acceptedEvent({
+        requestId: 'r-7',
+        source: 'smtp',
+        deliveries: [deliveryTo('a@x.org'), deliveryTo('b@x.org')],
+        sizeBytes: 9,
+      }),
+    ),
   ).toEqual([
     [
       'info',
@@ -62,21 +59,17 @@ test('an accepted message is one line', () => {
 });
 
 test('an attempt is one line for each recipient, with the reply where it was not delivered', () => {
-  const lines = linesOf({
-    type: 'attempted',
-    keyId: null,
-    tags: [],
-    acceptedAt: 0,
-    messageId: 'msg_1',
-    relay: 'out',
-    host: 'mx.example.net',
-    durationMs: 12.4,
-    results: [
-      { address: 'a@x.org', state: 'delivered', outcome: delivered },
-      { address: 'b@x.org', state: 'retrying', outcome: deferred },
-      { address: 'c@x.org', state: 'failed', outcome: lost },
-    ],
-  });
+  const lines = linesOf(
+    attemptedEvent({
+      host: 'mx.example.net',
+      durationMs: 12.4,
+      results: [
+        { address: 'a@x.org', state: 'delivered', outcome: delivered },
+        { address: 'b@x.org', state: 'retrying', outcome: deferred },
+        { address: 'c@x.org', state: 'failed', outcome: lost },
+      ],
+    }),
+  );
   const base = { messageId: 'msg_1', relay: 'out', host: 'mx.example.net', durationMs: 12 };
   expect(lines).toEqual([
     ['info', 'delivery.delivered', { ...base, recipient: 'a@x.org', code: 250 }],
@@ -98,20 +91,11 @@ test('what ends because it was cancelled has its own line, with an attempt and w
     { address: 'a@x.org', state: 'failed', outcome: deferred, cancelled: true },
     { address: 'b@x.org', state: 'failed', outcome: deferred },
   ] as const;
-  const lines = linesOf(
-    {
-      type: 'attempted',
-      keyId: null,
-      tags: [],
-      acceptedAt: 0,
-      messageId: 'msg_1',
-      relay: 'out',
-      host: null,
-      durationMs: 1,
-      results,
-    },
-    { type: 'cancelled', messageId: 'msg_2', recipients: ['c@x.org', 'd@x.org'] },
-  );
+  const lines = linesOf(attemptedEvent({ results }), {
+    type: 'cancelled',
+    messageId: 'msg_2',
+    recipients: ['c@x.org', 'd@x.org'],
+  });
   expect(lines.map(([, name, fields]) => [name, fields])).toMatchObject([
     ['delivery.cancelled', { recipient: 'a@x.org', code: 451, reply: 'later' }],
     ['delivery.failed', { recipient: 'b@x.org' }],

@@ -131,10 +131,17 @@ function logQuota({ relay, news, allowance, used, warming }: EventOf<'quota'>, l
 }
 
 function logAccepted(accepted: EventOf<'accepted'>, log: Log): void {
-  const { messageId, source: via, recipients, sizeBytes } = accepted;
+  const { messageId, source: via, deliveries, sizeBytes } = accepted;
   const requestId = accepted.requestId ?? undefined;
   const keyId = accepted.keyId ?? undefined;
-  log.info('message.accepted', { messageId, requestId, via, keyId, recipients, sizeBytes });
+  log.info('message.accepted', {
+    messageId,
+    requestId,
+    via,
+    keyId,
+    recipients: deliveries.length,
+    sizeBytes,
+  });
 }
 
 function logDenial(denied: EventOf<'denied'>, log: Log): void {

@@ -24,8 +24,7 @@ export type Event =
       readonly keyId: string | null;
       readonly requestId: string | null;
       readonly source: string;
-      readonly recipients: number;
-      /** The same, with the relays that were chosen for them. */
+      /** Its recipients, with the relays that were chosen for them. */
       readonly deliveries: readonly Pick<AcceptDelivery, 'recipient' | 'relay'>[];
       readonly tags: readonly string[];
       readonly sizeBytes: number;

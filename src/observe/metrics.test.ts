@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { acceptedEvent, attemptedEvent } from '../../test/support/engine-events.ts';
 import type { Outcome } from '../domain/outcome.ts';
 import { Events } from './events.ts';
 import { Counters, createMetrics, createProcessMeter, Histogram } from './metrics.ts';
@@ -40,33 +41,19 @@ test('events are counted by source and by what an attempt did for each recipient
   const stop = counters.listen(events);
   const reply = { code: 1, enhanced: null, cause: 'smtp_reply', text: '' };
   const result = (outcome: Outcome) => ({ address: 'a@x.org', state: 'retrying' as const, outcome });
-  const accepted = {
-    messageId: 'msg_1',
-    keyId: null,
-    requestId: null,
-    recipients: 1,
-    deliveries: [],
-    tags: [],
-    sizeBytes: 10,
-    durationMs: 4,
-  };
-  events.emit({ type: 'accepted', source: 'api', ...accepted });
-  events.emit({ type: 'accepted', source: 'smtp', ...accepted });
-  events.emit({
-    type: 'attempted',
-    keyId: null,
-    tags: [],
-    acceptedAt: 0,
-    messageId: 'msg_1',
-    relay: 'out',
-    host: null,
-    durationMs: 1500,
-    results: [
-      result({ kind: 'deferred', reply }),
-      result({ kind: 'deferred', reply }),
-      result({ kind: 'unknown', reply }),
-    ],
-  });
+  const accepted = { sizeBytes: 10, durationMs: 4 };
+  events.emit(acceptedEvent({ source: 'api', ...accepted }));
+  events.emit(acceptedEvent({ source: 'smtp', ...accepted }));
+  events.emit(
+    attemptedEvent({
+      durationMs: 1500,
+      results: [
+        result({ kind: 'deferred', reply }),
+        result({ kind: 'deferred', reply }),
+        result({ kind: 'unknown', reply }),
+      ],
+    }),
+  );
   events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: null, count: 3 });
   events.emit({ type: 'feedback', source: 'webhook:aws', result: 'ignored', count: 2 });
   events.emit({ type: 'feedback', source: 'webhook:aws', result: 'ignored', count: 1 });

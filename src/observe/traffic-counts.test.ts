@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { acceptedEvent, attemptedEvent, deliveryTo } from '../../test/support/engine-events.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import { localReply, type Outcome } from '../domain/outcome.ts';
 import { OTHERS, tagsText } from '../domain/traffic.ts';
@@ -42,34 +43,24 @@ function counting() {
   const relays = { get: (name: string) => ({ relay: { type: name === 'mx' ? 'mx' : 'smtp' } }) };
   const counts = countTraffic({ events, traffic, relays, clock, log: silentLog });
   const accepted = (...addresses: string[]) =>
-    events.emit({
-      type: 'accepted',
-      messageId: 'msg_1',
-      keyId: 'key_shop',
-      requestId: null,
-      source: 'api',
-      recipients: addresses.length,
-      deliveries: addresses.map((address) => ({
-        recipient: { address, kind: 'to', notify: null, orcpt: null },
-        relay: 'out',
-      })),
-      tags: ['news'],
-      sizeBytes: 1,
-      durationMs: 1,
-    });
+    events.emit(
+      acceptedEvent({
+        keyId: 'key_shop',
+        deliveries: addresses.map((address) => deliveryTo(address)),
+        tags: ['news'],
+      }),
+    );
   const attempted = (results: readonly Result[], more: Partial<Attempted> = {}) =>
-    events.emit({
-      type: 'attempted',
-      messageId: 'msg_1',
-      keyId: 'key_shop',
-      tags: ['news'],
-      acceptedAt: clock.wall() - 3_000,
-      relay: 'out',
-      host: 'smtp.example.net',
-      durationMs: 1,
-      results,
-      ...more,
-    });
+    events.emit(
+      attemptedEvent({
+        keyId: 'key_shop',
+        tags: ['news'],
+        acceptedAt: clock.wall() - 3_000,
+        host: 'smtp.example.net',
+        results,
+        ...more,
+      }),
+    );
   const fail = (value: boolean) => (fails = value);
   return { clock, events, kinds, replies, counts, accepted, attempted, fail };
 }

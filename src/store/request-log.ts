@@ -1,8 +1,8 @@
 import type { RequestLine } from '../domain/request-line.ts';
 
 /**
- * The log of requests to the ingestion API, and of SMTP sessions. Lines are written once and removed by age and number; a crash may lose those
- * of the last second. Times are wall ms. Errors are `StoreError`.
+ * The log of requests to the ingestion API, and of SMTP sessions. Lines are written once and removed by age and number; a
+ * crash may lose those of the last second. Times are wall ms. Errors are `StoreError`.
  */
 export interface RequestLog {
   /** Writes lines, in order. */

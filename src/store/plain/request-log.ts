@@ -1,4 +1,5 @@
 import { isRefused } from '../../domain/request-line.ts';
+import { fromJson } from '../columns.ts';
 import type { RequestLog, RequestPage, RequestPlace, RequestQuery, StoredRequest } from '../request-log.ts';
 import { Columns, type Flag, onPostgres, onSqlite, type Sql, sql } from './sql.ts';
 import { rows, run, type Subject, send } from './work.ts';
@@ -38,7 +39,7 @@ function lineOf({ refused: _, keyId, sourceAddress, session, ...line }: Found): 
     ...line,
     keyId: keyId === '' ? null : keyId,
     sourceAddress: sourceAddress === '' ? null : sourceAddress,
-    session: session === null ? null : (JSON.parse(session) as StoredRequest['session']),
+    session: session === null ? null : fromJson<StoredRequest['session']>(session),
   };
 }
 

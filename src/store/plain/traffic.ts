@@ -271,14 +271,12 @@ function inRange({ period, from, count, where }: TrafficRange): Sql {
   const conditions = Object.entries(where).map(([dimension, value]) => {
     // The type names all dimensions that there can be.
     const column = COLUMNS[dimension as TrafficDimension];
-    if (dimension !== 'tag' || value === '') return sql` AND ${column} = ${value}`;
+    if (dimension !== 'tag' || value === '') return sql`${column} = ${value}`;
     const line = tagLine(value);
-    return sql` AND ${onSqlite(sql`instr(tags, ${line}) > 0`)}${onPostgres(sql`strpos(tags, ${line}) > 0`)}`;
+    return sql`${onSqlite(sql`instr(tags, ${line}) > 0`)}${onPostgres(sql`strpos(tags, ${line}) > 0`)}`;
   });
-  const all: Sql = (query) => {
-    for (const condition of conditions) condition(query);
-  };
-  return sql`period = ${period} AND start >= ${from} AND start < ${from + count}${all}`;
+  const inPeriod = sql`period = ${period} AND start >= ${from} AND start < ${from + count}`;
+  return conditions.reduce((all, one) => sql`${all} AND ${one}`, inPeriod);
 }
 
 // Columns.

@@ -4,6 +4,7 @@ import { localReply, type Outcome } from '../../../src/domain/outcome.ts';
 import { dayOf } from '../../../src/domain/quota.ts';
 import { type SettlePolicy, settle } from '../../../src/domain/settle.ts';
 import type { Unit } from '../../../src/store/store.ts';
+import { attemptedEvent } from '../../support/engine-events.ts';
 import type { World } from './world.ts';
 
 /** Where the world's route leads, and where the mail of test keys goes. */
@@ -76,17 +77,8 @@ async function settleUnit(
     [{ unit: ref, attempt: record, transitions, report: null, delayReported: [], refund: null }],
     at,
   );
-  world.events.emit({
-    type: 'attempted',
-    keyId: null,
-    tags: [],
-    acceptedAt: 0,
-    messageId: unit.messageId,
-    relay: lane,
-    host: null,
-    durationMs: 1,
-    results: indexes.map((index) => ({ address: String(index), state: 'delivered', outcome })),
-  });
+  const ended = indexes.map((index) => ({ address: String(index), state: 'delivered' as const, outcome }));
+  world.events.emit(attemptedEvent({ messageId: unit.messageId, relay: lane, results: ended }));
 }
 
 /** Removes the contents of every final message, as retention does; the records stay. */

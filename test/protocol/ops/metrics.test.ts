@@ -1,10 +1,12 @@
 /** `GET /metrics` (contract §8), over real sockets with TLS. */
+
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { METRICS } from '../../../src/observe/metric-table.ts';
 import { METRICS_DOC, metricsDoc } from '../../../tools/metrics-doc.ts';
 import { describeWith } from '../../peers/need.ts';
+import { acceptedEvent, attemptedEvent } from '../../support/engine-events.ts';
 import { startDashboard } from './dashboard-server.ts';
 import { viewsWith } from './world.ts';
 
@@ -24,35 +26,20 @@ async function scrape(setup: Parameters<typeof startDashboard>[0] = {}): Promise
   const server = await startDashboard(setup);
   const { events, counters } = server;
   const reply = { code: 250, enhanced: null, cause: 'smtp_reply', text: 'joe@example.com took it' };
-  events.emit({
-    type: 'accepted',
-    messageId: 'msg_1',
-    keyId: 'k1',
-    requestId: null,
-    source: 'api',
-    recipients: 1,
-    deliveries: [],
-    tags: [],
-    sizeBytes: 99,
-    durationMs: 4,
-  });
-  events.emit({
-    type: 'attempted',
-    keyId: null,
-    tags: [],
-    acceptedAt: 0,
-    messageId: 'msg_1',
-    relay: 'out',
-    host: 'mx.example.net',
-    durationMs: 300,
-    results: [
-      {
-        address: 'joe@example.com',
-        state: 'delivered',
-        outcome: { kind: 'delivered', captured: false, reply, providerMessageId: null, dsnPassed: false },
-      },
-    ],
-  });
+  events.emit(acceptedEvent({ keyId: 'k1', sizeBytes: 99, durationMs: 4 }));
+  events.emit(
+    attemptedEvent({
+      host: 'mx.example.net',
+      durationMs: 300,
+      results: [
+        {
+          address: 'joe@example.com',
+          state: 'delivered',
+          outcome: { kind: 'delivered', captured: false, reply, providerMessageId: null, dsnPassed: false },
+        },
+      ],
+    }),
+  );
   events.emit({ type: 'denied', reason: 'key_unknown', sourceAddress: '192.0.2.1', count: 2 });
   events.emit({ type: 'feedback', source: 'webhook:out', result: 'refused', count: 2 });
   const told = {
