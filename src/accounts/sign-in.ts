@@ -259,7 +259,7 @@ export function linkRefused(): AccountRefusal {
 }
 
 /** How long a set-up link works unless its maker says otherwise (contract §14). */
-export const LINK_MS = 60 * 60_000;
+const LINK_MS = 60 * 60_000;
 
 /** A new link's token, and when it expires (wall ms). */
 export interface NewLink {

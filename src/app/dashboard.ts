@@ -19,6 +19,7 @@ import { INBOX } from '../domain/relay.ts';
 import type { Challenges } from '../http/server.ts';
 import type { StreamedBody } from '../http/stream.ts';
 import { openContent } from '../ingest/http/find-message.ts';
+import { RateLimiter } from '../ingest/rate.ts';
 import type { Clock } from '../lib/clock.ts';
 import { isMessageId } from '../lib/id.ts';
 import { isOwnHost, LOOPBACK_ONLY } from '../lib/network.ts';
@@ -43,6 +44,9 @@ const SITE = fileURLToPath(
 
 /** Without signing in, nobody is trusted to say where a request comes from. */
 const NO_PROXIES: readonly string[] = [];
+
+/** Sources whose readings of shared stories are counted; the least recently seen one makes room. */
+const MAX_READERS = 10_000;
 
 /** Makes the server of the dashboard's port. */
 export function dashboard(
@@ -69,6 +73,7 @@ export function dashboard(
     sharing: storage.sharing,
     operations: parts.operations,
     document: downloads.document,
+    readings: new RateLimiter({ maxWindows: MAX_READERS }),
     maxDays: () => live.config.webui.storyLinkMaxDays,
   });
   const server = createDashboard({

@@ -1,6 +1,6 @@
 import { passwordFault } from '../accounts/passwords.ts';
 import type { Reception } from '../accounts/reception.ts';
-import { LINK_MS, linkPath, makeLink, type NewLink } from '../accounts/sign-in.ts';
+import { linkPath, makeLink, type NewLink } from '../accounts/sign-in.ts';
 import type { Session, User } from '../domain/account.ts';
 import type { Mailbox } from '../domain/mailbox.ts';
 import { formatTimestamp } from '../lib/clock.ts';
@@ -8,6 +8,7 @@ import {
   type AccountOperations,
   type ListedUser,
   type SessionRow,
+  USUAL_HOURS,
   type UserLink,
   type UserView,
   userName,
@@ -25,6 +26,8 @@ type Deps = Pick<
   LocalDeps,
   'reception' | 'resolution' | 'running' | 'dataDir' | 'views' | 'intake' | 'clock' | 'random'
 >;
+
+const HOUR_MS = 3_600_000;
 
 /** See {@link AccountOperations}. */
 export function accountOperations(deps: Deps): AccountOperations {
@@ -111,7 +114,7 @@ async function setupLink({ name, ...terms }: RequestOf<'setupLink'>, deps: Deps)
     );
   }
   // While it works, the dashboard answers to any host name.
-  if ((terms.hours ?? 1) > 1 || (terms.mailTo ?? null) !== null)
+  if ((terms.hours ?? USUAL_HOURS) > USUAL_HOURS || (terms.mailTo ?? null) !== null)
     throw new OperationError(
       'invalid',
       'name: the link of the first administrator works for an hour, and is not sent. Name a user.',
@@ -163,9 +166,12 @@ function readMailTo(
   return readInvited(mailTo);
 }
 
-async function linkFor({ name, isNew, hours = 1, mailTo }: LinkWanted, deps: Deps): Promise<UserLink> {
+async function linkFor(
+  { name, isNew, hours = USUAL_HOURS, mailTo }: LinkWanted,
+  deps: Deps,
+): Promise<UserLink> {
   const { reception, intake } = deps;
-  const lifeMs = hours * LINK_MS;
+  const lifeMs = hours * HOUR_MS;
   if (name === null || mailTo === null)
     return linkView(name, await makeLink(reception, name, { lifeMs }), deps);
   const mail = { to: mailTo.address, message: intake.newId() };

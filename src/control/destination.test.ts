@@ -128,6 +128,27 @@ test('tells what was said of the last attempts, and when the next is', async () 
   ]);
 });
 
+test('looks at the newest hundred messages, shows ten replies, and says that there are more', async () => {
+  const records = Array.from({ length: 101 }, (_, n) => message({ deliveries: [to(`${n}@example.org`)] }));
+  await stores.store.accept(records.slice(0, 90), at());
+  await stores.store.accept(records.slice(90), at(MINUTE));
+  const units = await claim(stores.store, await takeLane(stores.store), 101);
+  // Of the newest, each is put off in other words.
+  const newest = new Set(records.slice(90).map(({ id }) => id));
+  const last = units.filter(({ messageId }) => newest.has(messageId));
+  for (const [place, unit] of last.entries()) {
+    const text = `Later, ${'so '.repeat(place)}please`;
+    await attempt(
+      stores.store,
+      refOf(unit),
+      [{ ...DEFERRED, reply: { ...DEFERRED.reply, text } }],
+      at(MINUTE),
+    );
+  }
+  const { messages, more, places } = await operations.destination({ domain: 'example.org' });
+  expect([last.length, messages, more, places[0]?.replies.length]).toEqual([11, 100, true, 10]);
+});
+
 test('knows of a lane that is at work, and of nothing that is over', async () => {
   const record = message({ deliveries: [to('a@example.org')] });
   await stores.store.accept([record], at());

@@ -10,7 +10,7 @@ import { type ListPage, type MessageDetail, type RecipientRecord, UNFILTERED } f
 import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
 import { wayOf } from './outlook.ts';
-import { laneState, restOf } from './queue.ts';
+import { laneState, NONE_UNTRIED, restOf } from './queue.ts';
 
 /** Why mail to one domain is late. */
 
@@ -125,9 +125,6 @@ function placeOf(lane: string | null, there: readonly Waiting[], deps: Destinati
   };
 }
 
-/** It does not matter here whether a relay was tried before. */
-const NONE: ReadonlySet<string> = new Set();
-
 function stateOf(
   lane: string | null,
   figures: LaneFigures | null,
@@ -137,7 +134,7 @@ function stateOf(
   const { config, holds } = resolution();
   const name = relayOfLane(lane);
   const relay = config.relays.find((one) => one.name === name);
-  const state = laneState(lane, figures ?? undefined, { relay, holds, untried: NONE });
+  const state = laneState(lane, figures ?? undefined, { relay, holds, untried: NONE_UNTRIED });
   return { lane, relay: name, state, rest: restOf(name, state, figures === null ? [] : [figures]) };
 }
 

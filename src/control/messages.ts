@@ -122,7 +122,7 @@ export async function compose(
 }
 
 /** Does what the API would do; turns its refusal into an operation's error. */
-async function orOperationError<T>(done: Promise<T>): Promise<T> {
+export async function orOperationError<T>(done: Promise<T>): Promise<T> {
   return await done.catch((error: unknown) => {
     throw asOperationError(error);
   });

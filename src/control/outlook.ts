@@ -11,7 +11,7 @@ import { formatTimestamp } from '../lib/clock.ts';
 import type { Obstacle, RecipientWay } from '../operations/search.ts';
 import type { RecipientRecord } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
-import { laneState } from './queue.ts';
+import { laneState, NONE_UNTRIED } from './queue.ts';
 import { MAX_AGE, warmUpBegins } from './relay-views.ts';
 
 /** What knows the state of lanes. */
@@ -93,9 +93,6 @@ const CLEAR: LaneOutlook = { keptBy: null, breaker: 'closed', restsUntil: null, 
 
 const HELD = { pause: 'paused', drain: 'draining' } as const;
 
-/** It does not matter here whether a relay was tried before. */
-const NONE: ReadonlySet<string> = new Set();
-
 type WayDeps = Pick<LocalDeps, 'resolution' | 'queue' | 'running' | 'clock'>;
 
 /** A recipient's route, and why it waits. */
@@ -137,7 +134,7 @@ function obstacleOf(
   const figures = queue.lane(lane) ?? undefined;
   const held = kinds.flatMap((kind) => [name, lane].filter((target) => holds.get(target) === kind));
   const [target] = held;
-  switch (laneState(lane, figures, { relay, holds, untried: NONE })) {
+  switch (laneState(lane, figures, { relay, holds, untried: NONE_UNTRIED })) {
     case 'paused':
     case 'draining':
       return target === undefined

@@ -176,6 +176,9 @@ export function breakerOf(
   return health?.relays.find(({ name }) => name === relay)?.state ?? own?.state ?? 'closed';
 }
 
+/** For {@link laneState} where it does not matter whether a relay was tried before. */
+export const NONE_UNTRIED: ReadonlySet<string> = new Set();
+
 /** The state of a lane. An operator's decision takes precedence over the state of the next hop. */
 export function laneState(
   lane: string,

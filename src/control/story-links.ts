@@ -2,7 +2,12 @@ import { newToken } from '../accounts/secrets.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { createIdSource, hashSecret } from '../lib/id.ts';
 import { OperationError } from '../operations/call.ts';
-import type { NewStoryLink, SharingOperations, StoryLinkView } from '../operations/sharing.ts';
+import {
+  type NewStoryLink,
+  type SharingOperations,
+  type StoryLinkView,
+  USUAL_HOURS,
+} from '../operations/sharing.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { StoryLink } from '../store/sharing.ts';
 import type { LocalDeps } from './deps.ts';
@@ -44,7 +49,7 @@ export function storyLinkOperations(
 }
 
 async function makeLink(
-  { id: message, hours = 0, content = false }: RequestOf<'makeStoryLink'>,
+  { id: message, hours = USUAL_HOURS, content = false }: RequestOf<'makeStoryLink'>,
   id: string,
   deps: StoryLinkDeps,
 ): Promise<NewStoryLink> {

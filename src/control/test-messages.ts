@@ -8,13 +8,13 @@ import { handOver } from '../ingest/http/hand-over.ts';
 import { RateLimiter } from '../ingest/rate.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { createTokenSource } from '../lib/id.ts';
-import { asOperationError, OperationError } from '../operations/call.ts';
+import { OperationError } from '../operations/call.ts';
 import { type Progress, UNWATCHED } from '../operations/operation.ts';
 import type { RequestOf } from '../operations/table.ts';
 import type { TestMessage, TestMessageOperations, TestMessageStep } from '../operations/test-messages.ts';
 import type { MessageDetail } from '../store/views.ts';
 import type { LocalDeps } from './deps.ts';
-import { compose } from './messages.ts';
+import { compose, orOperationError } from './messages.ts';
 import { wayOf } from './outlook.ts';
 import { noSuchRelay } from './relay-views.ts';
 
@@ -103,13 +103,9 @@ async function send(
     headers: { 'Auto-Submitted': 'auto-generated' },
     tags: ['relay-test'],
   };
-  try {
-    const submission = await compose(message, token, deps);
-    const { id } = await handOver({ ...submission, via: name }, deps);
-    return { id, text: `As ${id}, from ${sender} to ${to}.` };
-  } catch (error) {
-    throw asOperationError(error);
-  }
+  const submission = await compose(message, token, deps);
+  const { id } = await orOperationError(handOver({ ...submission, via: name }, deps));
+  return { id, text: `As ${id}, from ${sender} to ${to}.` };
 }
 
 /** What happens to a message, told as it happens. */

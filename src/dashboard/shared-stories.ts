@@ -2,10 +2,10 @@ import { z } from 'zod';
 import { AccountRefusal, type Reception, resumed, slowed } from '../accounts/reception.ts';
 import { isToken } from '../accounts/secrets.ts';
 import type { Visit } from '../accounts/sessions.ts';
+import { NO_EVIDENCE } from '../domain/attempt.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { hashSecret } from '../lib/id.ts';
 import { sourceGroup } from '../lib/network.ts';
-import { NewestMap } from '../lib/newest-map.ts';
 import { OperationError } from '../operations/call.ts';
 import type { MessageStory } from '../operations/search.ts';
 import type { Operations, ResultOf } from '../operations/table.ts';
@@ -55,8 +55,21 @@ export interface SharedStoryDeps {
     id: string,
     look: { readonly isDark: boolean; readonly hasRemotePictures: false },
   ) => Promise<{ readonly html: string; readonly policy: string }>;
+  /** Counts what each source read within a minute. */
+  readonly readings: Readings;
   /** `webui.story_link_max_days`; 0: no link shows anything. */
   readonly maxDays: () => number;
+}
+
+/** See {@link SharedStoryDeps.readings}. */
+interface Readings {
+  /** Counts one, at a monotonic time in ms, unless there were as many as the limit; null: there is none. */
+  take(
+    source: string,
+    window: 'read',
+    limit: number,
+    now: number,
+  ): { readonly allowed: boolean; readonly resetSeconds: number } | null;
 }
 
 /** Where the document lies. */
@@ -68,16 +81,13 @@ const ticketShape = z.strictObject({ hash: z.string(), at: z.number() });
 
 /** Stories and documents that a source is shown in a minute. */
 const PER_MINUTE = 60;
-const MINUTE_MS = 60_000;
-const MAX_SOURCES = 10_000;
 
 /** See {@link SharedStories}. */
 export function createSharedStories(deps: SharedStoryDeps): SharedStories {
   const { reception, operations } = deps;
-  const pace = new Pace();
   return {
     read: async (token, visit) => {
-      pace.take(visit.sourceAddress, reception.now());
+      slowDown(visit, deps);
       const { link, hash } = await findLink(token, visit, deps);
       const story = await unlessGone(operations.messageStory({ id: link.message }));
       const expiresAt = formatTimestamp(link.expiresAt);
@@ -86,13 +96,19 @@ export function createSharedStories(deps: SharedStoryDeps): SharedStories {
       return { story: told, expiresAt, content: await contentOf(link, hash, deps), showsContent: true };
     },
     document: async (ticket, isDark, visit) => {
-      pace.take(visit.sourceAddress, reception.now());
+      slowDown(visit, deps);
       const begun = resumed(reception, ticket, { shape: ticketShape, purpose: PURPOSE, forMs: TICKET_MS });
       const link = begun === null ? null : await validLink(begun.hash, deps);
       if (link?.hasContent !== true) throw refused();
       return await unlessGone(deps.document(link.message, { isDark, hasRemotePictures: false }));
     },
   };
+}
+
+/** Counts a reading. Throws the refusal of one too many. */
+function slowDown({ sourceAddress }: Visit, { readings, reception }: SharedStoryDeps): void {
+  const verdict = readings.take(sourceGroup(sourceAddress), 'read', PER_MINUTE, reception.now());
+  if (verdict?.allowed === false) throw slowed(verdict.resetSeconds * 1000);
 }
 
 /** The link of a token. Wrong ones, and those that have ended, are counted and refused alike. */
@@ -228,10 +244,11 @@ function recipientOf({ address, type, status, outcome, attempts, bounce, ...told
 
 function attemptOf({ number, startedAt, host, timings: { totalMs }, results }: Attempt): Attempt {
   return {
+    ...NO_EVIDENCE,
     number,
     startedAt,
     host,
-    timings: { ...NO_TIMINGS, totalMs },
+    timings: { ...NO_EVIDENCE.timings, totalMs },
     results: results.map(({ recipient, outcome, class: kind, code, enhancedCode, reply }) => ({
       recipient,
       outcome,
@@ -242,37 +259,5 @@ function attemptOf({ number, startedAt, host, timings: { totalMs }, results }: A
       providerMessageId: null,
     })),
     relay: '',
-    address: null,
-    localAddress: null,
-    tls: null,
-    security: null,
-    dns: [],
-    reused: false,
-    steps: [],
   };
-}
-
-const NO_TIMINGS = {
-  queueMs: null,
-  dnsMs: null,
-  connectMs: null,
-  tlsMs: null,
-  mailMs: null,
-  transferMs: null,
-  replyMs: null,
-};
-
-/** How often sources read. Bounded: a source that is forgotten begins anew. */
-class Pace {
-  readonly #taken = new NewestMap<string, { readonly since: number; count: number }>(MAX_SOURCES);
-
-  /** Counts a reading. Throws the refusal of one too many. */
-  take(address: string, now: number): void {
-    const source = sourceGroup(address);
-    const known = this.#taken.get(source);
-    const minute = known !== undefined && now - known.since < MINUTE_MS ? known : { since: now, count: 0 };
-    if (minute.count >= PER_MINUTE) throw slowed(minute.since + MINUTE_MS - now);
-    minute.count++;
-    this.#taken.set(source, minute);
-  }
 }

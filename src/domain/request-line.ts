@@ -14,8 +14,8 @@ export interface RequestLine {
   /** The path as it is shown, see `ingest/http/shown-path.ts`; without the query. Empty for a session. */
   readonly path: string;
   /**
-   * As it was answered; null: the client left before. Of a session, the code of the reply that refused it first, or
-   * 250 if it was refused nothing that mattered.
+   * As it was answered; null: the client left before. Of a session, the code of the reply that refused it, 250 if it
+   * was refused nothing that mattered, or 221 if nothing was sent.
    */
   readonly status: number | null;
   /** Why it was refused, as our own API, or our log of the denied, says it; null if it was not. */

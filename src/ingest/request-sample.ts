@@ -36,8 +36,8 @@ const SHARE_OF_OTHERS = 0.25;
 /**
  * The requests of a second. All of them are kept while they are few; of many, every n-th of its kind, with a weight that
  * says how many it stands for: those of the same key, method, path, status and code. Requests without a known key are
- * one kind, and such sessions another, so that strangers cannot take the room of keys. It takes the same room for any number of requests; of more
- * kinds than lines, some are left out, and refused ones last.
+ * one kind, and such sessions another, so that strangers cannot take the room of keys. It takes the same room for any
+ * number of requests; of more kinds than lines, some are left out, and refused ones last.
  */
 export class RequestSample {
   readonly #limits: SampleLimits;

@@ -15,7 +15,7 @@ export const userName = z
 const role = z.enum(ROLES);
 
 /** Hours that a link for a password works, unless its maker says otherwise, and at most. */
-const USUAL_HOURS = 1;
+export const USUAL_HOURS = 1;
 const MAX_HOURS = 7 * 24;
 
 /** How a link is made, and sent. */

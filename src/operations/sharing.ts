@@ -3,7 +3,7 @@ import { flag, integer, text } from './command.ts';
 import { acts, type OperationsOf, operation, READ, type Shown, told } from './operation.ts';
 
 /** Hours that a link to a story lasts, unless its maker says otherwise, and at most. */
-const USUAL_HOURS = 7 * 24;
+export const USUAL_HOURS = 7 * 24;
 const MAX_HOURS = 30 * 24;
 
 const sharedView = () =>

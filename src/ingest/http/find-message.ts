@@ -122,8 +122,8 @@ export function refuseTestMessage(message: MessageRecord): void {
 
 /**
  * Opens a message's content for immediate use; reading a piece later may throw `SpoolError`. Throws the problem
- * `content_expired` with this status when the content is no longer kept, or is an invitation's, and 503 when it cannot be read now. Where
- * recipients have copies of their own, it is that of the one with this place in the envelope.
+ * `content_expired` with this status when the content is no longer kept, or is an invitation's, and 503 when it cannot be
+ * read now. Where recipients have copies of their own, it is that of the one with this place in the envelope.
  */
 export async function openContent(
   message: MessageRecord,

@@ -6,7 +6,6 @@ import type { RefusedCommand } from '../../smtp/receiver/refusals.ts';
 import { printable, type SessionReply } from '../../smtp/receiver/session-reply.ts';
 import type { ListenerContext } from './context.ts';
 import { NOTHING_SENT } from './session-log.ts';
-import { shownHello, shownReply } from './shown-session.ts';
 
 /** Why a session is over: as the receiver says, or `lost`, `tls` for a handshake that failed, `http`, or a fault of ours. */
 export type SessionOver = CloseReason | 'lost' | 'tls' | 'http' | 'fault';
@@ -126,4 +125,33 @@ const GENERAL = new Set([...BY_STATUS.map(([, code]) => code), 'command_syntax']
 
 function generalReason({ code, enhanced }: SessionReply): string {
   return BY_STATUS.find(([reply]) => reply.test(`${code} ${enhanced}`))?.[1] ?? 'command_syntax';
+}
+
+const MAX_HELLO = 80;
+const MAX_REPLY = 200;
+const CUT = '…';
+
+/** What may be an address, whole or in part, and what stands between angle brackets. */
+const ADDRESSES = /<[^>]*>?|"[^"]*"@\S*|[^\s<>,;:()[\]]*@[^\s<>,;()]*/g;
+const POSTMASTER = /^<postmaster>$/i;
+
+/** The name of EHLO, without addresses: a host name or an address literal, or what a device calls itself. */
+export function shownHello(name: string): string {
+  return shortened(withoutAddresses(name), MAX_HELLO);
+}
+
+/** The text of a reply, without addresses, which may be those of people. */
+export function shownReply(text: string): string {
+  return shortened(withoutAddresses(text), MAX_REPLY);
+}
+
+function withoutAddresses(text: string): string {
+  return text.replaceAll(ADDRESSES, (found) => {
+    if (POSTMASTER.test(found)) return found;
+    return found.startsWith('<') ? `<${CUT}>` : CUT;
+  });
+}
+
+function shortened(text: string, max: number): string {
+  return text.length > max ? `${text.slice(0, max - 1)}${CUT}` : text;
 }

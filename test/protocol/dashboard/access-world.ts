@@ -13,6 +13,7 @@ import type { SessionCalls, SessionView } from '../../../src/dashboard/contract.
 import { createSharedStories } from '../../../src/dashboard/shared-stories.ts';
 import { createVisitors } from '../../../src/dashboard/visitors.ts';
 import type { Role } from '../../../src/domain/account.ts';
+import { RateLimiter } from '../../../src/ingest/rate.ts';
 import { seededRandom, systemRandom } from '../../../src/lib/random.ts';
 import { Events } from '../../../src/observe/events.ts';
 import { OperationError } from '../../../src/operations/call.ts';
@@ -86,6 +87,7 @@ export async function startAccess(epoch?: number) {
       messagePreview: async () => PREVIEW,
     }),
     document: async (id, { isDark }) => ({ html: `${id} ${isDark ? 'dark' : 'light'}`, policy: 'sandbox' }),
+    readings: new RateLimiter({ maxWindows: 100 }),
     maxDays: () => state.linkDays,
   });
   const visitors = createVisitors({

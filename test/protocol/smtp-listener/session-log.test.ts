@@ -69,6 +69,14 @@ test('a session that sent is told of with its key, its TLS and its messages', as
   });
 });
 
+test('of the messages of a session all are counted, and the first twenty named', async () => {
+  const client = await world.secured();
+  await client.ask(`AUTH PLAIN ${base64(`\0app\0${secret}`)}`);
+  for (let count = 0; count < 21; count++) await sendMessage(client);
+  const sent = world.intake.submissions.slice(-21).map(({ id }) => id);
+  expect((await quit(client))?.session).toMatchObject({ accepted: 21, messages: sent.slice(0, 20) });
+});
+
 test('a printer that may not relay is told of with the command, the reply and the reason, and no recipient', async () => {
   const client = await world.hello();
   await client.askAll(

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { shownHello, shownReply } from './shown-session.ts';
+import { shownHello, shownReply } from './session-note.ts';
 
 /** No address of anybody is in the log of requests. */
 
