@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { recipesOf } from '../../web/src/pages/first-steps/recipes.ts';
+import { recipesOf } from '../../web/src/pages/first-steps/snippets.ts';
 
 /** Those of docs/recipes.md, by name. Names of those over SMTP begin with `smtp_`. */
 export const RECIPES = recipesIn('recipes.md');

@@ -6,6 +6,7 @@ import {
   Gauge,
   Globe,
   KeyRound,
+  type LucideIcon,
   Mail,
   MailCheck,
   Mails,
@@ -39,7 +40,7 @@ export function foundEntries(
       if (answer?.kind === 'message') return [messageEntry(answer)];
       // Whoever presses Enter at once is led there all the same; a UUID may be that of anything.
       return kind === 'message' && answer === undefined && /^(?:msg_|<)/i.test(text)
-        ? [found('Mail', `Message ${text}`, toMessage(text), 'Looking for it …')]
+        ? [found(Mail, `Message ${text}`, toMessage(text), 'Looking for it …')]
         : [];
     case 'message_start':
       return [messages(`Messages whose id begins with ${text}`, writeTerm('id', text))];
@@ -48,7 +49,7 @@ export function foundEntries(
         messages(`Messages to ${text}`, writeTerm('to', text)),
         messages(`Messages from ${text}`, writeTerm('from', text)),
         found(
-          'Ban',
+          Ban,
           `${text} on the suppression list`,
           linkOptions({ to: '/suppressions', search: { q: text } }),
         ),
@@ -67,7 +68,7 @@ export function foundEntries(
       return [
         {
           ...found(
-            'Webhook',
+            Webhook,
             'The webhook of this id',
             linkOptions({ to: '/webhooks/$id', params: { id: text } }),
           ),
@@ -77,17 +78,15 @@ export function foundEntries(
     case 'template':
       return [
         found(
-          'Mail',
+          Mail,
           'The template of this id',
           linkOptions({ to: '/templates/$alias', params: { alias: text } }),
         ),
       ];
     case 'suppression':
-      return [
-        found('Ban', 'The entry of this id', linkOptions({ to: '/suppressions', search: { id: text } })),
-      ];
+      return [found(Ban, 'The entry of this id', linkOptions({ to: '/suppressions', search: { id: text } }))];
     case 'alert':
-      return [found('Gauge', 'The alert of this id', linkOptions({ to: '/alerts', search: { id: text } }))];
+      return [found(Gauge, 'The alert of this id', linkOptions({ to: '/alerts', search: { id: text } }))];
   }
 }
 
@@ -101,7 +100,7 @@ export function searchEntries(typed: string, guesses: readonly Guess[]): readonl
     // As words it would be looked for as the message that it names.
     first?.kind !== 'message' && messages(`Search messages for “${text}”`, text),
     first !== undefined && {
-      ...found('ScrollText', `Search the log for “${text}”`, inLog),
+      ...found(ScrollText, `Search the log for “${text}”`, inLog),
       from: 'operator',
     },
   ];
@@ -128,7 +127,7 @@ export function missingNote(
 function keyEntries(start: string, { keys }: Known, now: number): Entry[] {
   const begun = keys.filter(({ prefix }) => prefix.startsWith(start)).slice(0, MAX_KEYS);
   const entries = begun.map((key) =>
-    found('KeyRound', `API key ${key.name}`, toKey(key, now), `${key.prefix}…`),
+    found(KeyRound, `API key ${key.name}`, toKey(key, now), `${key.prefix}…`),
   );
   const [only, another] = begun;
   if (only === undefined || another !== undefined) return entries;
@@ -136,7 +135,7 @@ function keyEntries(start: string, { keys }: Known, now: number): Entry[] {
   return [
     ...entries,
     messages(`Messages of the key ${only.name}`, writeTerm('key', only.name)),
-    found('FileClock', `Requests of the key ${only.name}`, requests),
+    found(FileClock, `Requests of the key ${only.name}`, requests),
   ];
 }
 
@@ -145,11 +144,11 @@ function domainEntries(domain: string, { domains, relays }: Known): Entry[] {
   const hosts = relays.filter(({ host }) => host === domain);
   return [
     ...(isOwn
-      ? [found('Globe', `Domain ${domain}`, linkOptions({ to: '/domains/$name', params: { name: domain } }))]
+      ? [found(Globe, `Domain ${domain}`, linkOptions({ to: '/domains/$name', params: { name: domain } }))]
       : []),
     ...hosts.map(({ name }) =>
       found(
-        'Globe',
+        Globe,
         `Relay ${name}`,
         linkOptions({ to: '/relays/$name', params: { name } }),
         `connects to ${domain}`,
@@ -158,19 +157,19 @@ function domainEntries(domain: string, { domains, relays }: Known): Entry[] {
     messages(`Messages to anybody at ${domain}`, writeTerm('to', `@${domain}`)),
     messages(`Messages from ${domain}`, writeTerm('from', `@${domain}`)),
     found(
-      'ChartColumn',
+      ChartColumn,
       `What becomes of mail to ${domain}, and why it is late`,
       linkOptions({ to: '/explore', search: { domain } }),
     ),
     found(
-      'Gauge',
+      Gauge,
       `Bounces and complaints of ${domain}`,
       linkOptions({ to: '/reputation', search: { by: 'domain', name: domain } }),
     ),
     ...(isOwn
       ? [
           found(
-            'MailCheck',
+            MailCheck,
             `Who sends in the name of ${domain}`,
             linkOptions({ to: '/reports', search: { domain } }),
           ),
@@ -183,14 +182,14 @@ function ipEntries(ip: string, answer: Answer | undefined): Entry[] {
   const refused = answer?.kind === 'refused' ? plural(answer.count, 'refusal') : undefined;
   return [
     found(
-      'FileClock',
+      FileClock,
       `Requests refused from ${ip}`,
       linkOptions({ to: '/requests', search: { show: 'refused', source: ip } }),
       answer?.kind === 'none' ? 'none' : refused,
     ),
     messages(`Replies that name ${ip}`, writeTerm('reply', ip)),
     found(
-      'MailCheck',
+      MailCheck,
       `What ${ip} sends in your name`,
       linkOptions({ to: '/reports', search: { source: ip } }),
     ),
@@ -198,7 +197,7 @@ function ipEntries(ip: string, answer: Answer | undefined): Entry[] {
 }
 
 function messageEntry({ id, subject, from, status }: Extract<Answer, { kind: 'message' }>): Entry {
-  return found('Mail', subject || 'No subject', toMessage(id), `${stateWords(status)}, from ${from}`);
+  return found(Mail, subject || 'No subject', toMessage(id), `${stateWords(status)}, from ${from}`);
 }
 
 function toMessage(id: string): RowTarget {
@@ -206,28 +205,14 @@ function toMessage(id: string): RowTarget {
 }
 
 function messages(label: string, q: string): Entry {
-  return found('Mails', label, linkOptions({ to: '/messages', search: { q } }));
+  return found(Mails, label, linkOptions({ to: '/messages', search: { q } }));
 }
 
-const ICONS = {
-  Ban,
-  ChartColumn,
-  FileClock,
-  Gauge,
-  Globe,
-  KeyRound,
-  Mail,
-  MailCheck,
-  Mails,
-  ScrollText,
-  Webhook,
-};
-
-function found(icon: keyof typeof ICONS, label: string, to: RowTarget, detail?: string): Entry {
+function found(icon: LucideIcon, label: string, to: RowTarget, detail?: string): Entry {
   return {
     id: `found-${label}`,
     group: 'Found',
-    icon: ICONS[icon],
+    icon,
     label,
     detail,
     from: 'viewer',

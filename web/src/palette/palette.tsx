@@ -97,7 +97,7 @@ function askToHold(relay: string): void {
 
 const UNKNOWN: Known = { relays: [], domains: [], keys: [], templates: [] };
 
-/** What there is by name, fetched once while the palette is open. */
+/** What there is by name, kept up to date while the palette is open. */
 function useKnown(): Known {
   const relays = useCall('relays', {}, { topics: ['relays'] });
   const domains = useCall('domains', {}, { topics: ['domains'] });

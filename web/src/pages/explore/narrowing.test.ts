@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { piecesOf } from '../../../../src/domain/query.ts';
 import { narrowedTo, queryFor, whereIn } from './narrowing.ts';
 
 test('the address narrows by names, and to mail that has none', () => {
@@ -15,9 +16,20 @@ test('a row narrows further, and shows what is not held yet', () => {
   expect(narrowedTo({ domain: 'example.org' }, 'tag', '')).toMatchObject({ without: 'tag', by: 'relay' });
 });
 
-test('the list of messages is asked for the same mail', () => {
-  expect(
-    queryFor({ relay: 'out', domain: 'example.org', tag: 'two "words"', key: 'key_1' }, 'after:24h'),
-  ).toBe('relay:out to:@example.org tag:"two \\"words\\"" key:key_1 after:24h');
+test.each(['news', 'two words', 'back\\slash', '//x', 'ü:1'])(
+  'the list of messages is asked for the same mail, tagged %s, as the server reads it',
+  (tag) => {
+    const asked = queryFor({ relay: 'out', domain: 'example.org', tag, key: 'key_1' }, 'after:24h');
+    expect(piecesOf(asked).map(({ token, value }) => [token, value])).toEqual([
+      ['relay', 'out'],
+      ['to', '@example.org'],
+      ['tag', tag],
+      ['key', 'key_1'],
+      ['after', '24h'],
+    ]);
+  },
+);
+
+test('what the list of messages cannot be asked for is left out', () => {
   expect(queryFor({ provider: 'google', tag: '' }, 'after:24h')).toBe('after:24h');
 });

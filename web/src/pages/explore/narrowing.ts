@@ -1,5 +1,6 @@
 import type { RequestOf, ResultOf } from '../../../../src/operations/table.ts';
 import type { Address } from '../../address.ts';
+import { writeTerm } from '../messages/query-text.ts';
 
 /** What the page is narrowed to, as its address says it. */
 
@@ -56,10 +57,10 @@ export function narrowedTo(address: Narrowed, by: Dimension, name: string) {
 export function queryFor(where: Partial<Record<Dimension, string>>, time: string): string {
   const { relay, domain, tag, key } = where;
   return [
-    relay && `relay:${relay}`,
-    domain && `to:@${domain}`,
-    tag && `tag:${/^[\w.-]+$/.test(tag) ? tag : JSON.stringify(tag)}`,
-    key && `key:${key}`,
+    relay && writeTerm('relay', relay),
+    domain && writeTerm('to', `@${domain}`),
+    tag && writeTerm('tag', tag),
+    key && writeTerm('key', key),
     time,
   ]
     .filter(Boolean)

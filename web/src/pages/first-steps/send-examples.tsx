@@ -6,8 +6,14 @@ import { Banner } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { useCall } from '../../queries.ts';
 import { type SignedIn, useSession } from '../../session.tsx';
-import { recipesOf } from './recipes.ts';
-import { meetsSelfSigned, SNIPPETS, type Snippet, type SnippetFacts, shownSnippet } from './snippets.ts';
+import {
+  meetsSelfSigned,
+  recipesOf,
+  SNIPPETS,
+  type Snippet,
+  type SnippetFacts,
+  shownSnippet,
+} from './snippets.ts';
 
 const RECIPES = recipesOf(markdown);
 

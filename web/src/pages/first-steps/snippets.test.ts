@@ -3,8 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { quoted } from '../../quoted.ts';
-import { recipesOf } from './recipes.ts';
-import { SNIPPETS, type SnippetFacts, shownSnippet } from './snippets.ts';
+import { recipesOf, SNIPPETS, type SnippetFacts, shownSnippet } from './snippets.ts';
 
 const RECIPES = recipesOf(readFileSync(join(import.meta.dirname, '../../../../docs/recipes.md'), 'utf8'));
 

@@ -81,7 +81,7 @@ describe('the text of a search', () => {
   });
 
   it('writes a term so that it is read as the same again', () => {
-    for (const value of ['plain', 'two words', 'quo"ted words', 'a:b'])
+    for (const value of ['plain', 'two words', 'quo"ted words', 'a:b', '//x'])
       expect(terms(writeTerm('tag', value))).toEqual([['tag', value.replaceAll('"', '')]]);
   });
 });

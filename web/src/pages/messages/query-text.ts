@@ -79,10 +79,10 @@ function unquote(text: string): string {
   return text.replaceAll('"', '');
 }
 
-/** A token with its value, as it is written. */
+/** A token with its value, as it is written. With two slashes behind its colon it would be a URL. */
 export function writeTerm(token: TokenName, value: string): string {
   const plain = unquote(value);
-  return /\s/.test(plain) ? `${token}:"${plain}"` : `${token}:${plain}`;
+  return /\s|^\/\//.test(plain) ? `${token}:"${plain}"` : `${token}:${plain}`;
 }
 
 /** The search without one of its terms. */

@@ -6,7 +6,8 @@ import { formatCount, plural } from '../../format.ts';
 import { classNames, FILLS } from '../../parts/class-names.ts';
 import { FATES } from './flow.tsx';
 
-type LiveView = ResultOf<'live'>;
+/** What the live mode shows. */
+export type LiveView = ResultOf<'live'>;
 
 /** Messages a minute from which on the dots of a leg move, and move faster. */
 const PACES = [

@@ -1,14 +1,10 @@
-import type { ResultOf } from '../../../../src/operations/table.ts';
 import { plural } from '../../format.ts';
 import { Card } from '../../parts/page.tsx';
 import { Fetched } from '../../parts/states.tsx';
 import { useCall } from '../../queries.ts';
-import { LiveFlow } from './live-flow.tsx';
+import { LiveFlow, type LiveView } from './live-flow.tsx';
 import { LiveRelays } from './live-relays.tsx';
 import { LiveRows } from './live-rows.tsx';
-
-/** What the live mode shows. */
-type LiveView = ResultOf<'live'>;
 
 /** Figures fall with time when nothing happens, which no hint tells of. */
 const EVERY_MS = 5_000;

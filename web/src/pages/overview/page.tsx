@@ -29,13 +29,8 @@ const RANGES = [
   { value: 'month', label: '30 d', step: 'day', count: 30, words: 'the last 30 days, by day of UTC' },
 ] as const;
 
-/** Over the same time; hours are not counted apart for as long as a week. */
-const TRAFFIC = {
-  hour: { step: 'minute', count: 60 },
-  day: { step: 'hour', count: 24 },
-  week: { step: 'day', count: 7 },
-  month: { step: 'day', count: 30 },
-} as const;
+/** Traffic is not counted by hour for as long as a week. */
+const TRAFFIC_WEEK = { step: 'day', count: 7 } as const;
 
 /** What a chart is over. */
 type Range = (typeof RANGES)[number];
@@ -229,7 +224,7 @@ function OutcomesChart({
       note={`Messages over ${range.words}.`}
       actions={<Segments label="Range" choices={RANGES} value={chosen.value} onChange={onChange} />}
     >
-      <HowWell range={range.value} />
+      <HowWell range={range} />
       <div aria-busy={isFormer} className={classNames('space-y-4', isFormer && 'opacity-60')}>
         <TimeSeriesChart
           label={`${COUNTED}, over ${range.words}`}
@@ -255,8 +250,10 @@ function OutcomesChart({
 }
 
 /** How much of the mail of a time was delivered, and how soon. */
-function HowWell({ range }: { readonly range: Range['value'] }) {
-  const { data } = useCall('traffic', TRAFFIC[range], { everyMs: EVERY_MS, keep: true });
+function HowWell({ range }: { readonly range: Range }) {
+  const { value, step, count } = range;
+  const steps = value === 'week' ? TRAFFIC_WEEK : { step, count };
+  const { data } = useCall('traffic', steps, { everyMs: EVERY_MS, keep: true });
   const { success = null, p50Ms, p95Ms } = data?.total ?? {};
   const figures = {
     Success: formatRate(success),
@@ -272,7 +269,7 @@ function HowWell({ range }: { readonly range: Range['value'] }) {
       ))}
       <Link
         to="/explore"
-        search={{ range: range === 'hour' || range === 'day' ? undefined : range }}
+        search={{ range: value === 'hour' || value === 'day' ? undefined : value }}
         className="link ml-auto text-sm"
       >
         Explore

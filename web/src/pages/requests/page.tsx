@@ -11,7 +11,7 @@ import { Duration, Said } from '../../parts/values.tsx';
 import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall, usePages } from '../../queries.ts';
 import { RefusedSources, Words } from './refused-sources.tsx';
-import { AnswerSign, type LoggedRequest, RequestDrawer } from './request-drawer.tsx';
+import { AnswerSign, keyless, type LoggedRequest, RequestDrawer } from './request-drawer.tsx';
 
 const PAGE = 100;
 
@@ -186,12 +186,8 @@ const COLUMNS: readonly Column<Line>[] = [
     header: 'Key',
     width: 'minmax(0, 9rem)',
     card: 'figure',
-    cell: ({ key, session }) =>
-      key === null ? (
-        <span className="text-soft">{session === null ? 'unknown' : 'none'}</span>
-      ) : (
-        <Said text={key} />
-      ),
+    cell: (line) =>
+      line.key === null ? <span className="text-soft">{keyless(line)}</span> : <Said text={line.key} />,
   },
   {
     header: 'Took',

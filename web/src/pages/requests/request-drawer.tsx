@@ -1,5 +1,5 @@
 import { Link } from '@tanstack/react-router';
-import { lazy, type ReactNode, Suspense, useState } from 'react';
+import { lazy, Suspense, useState } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { steadily } from '../../connection.ts';
 import { formatCount, plural } from '../../format.ts';
@@ -51,7 +51,12 @@ function toneOf(status: number | null, session: Session | null): Tone {
 }
 
 function counted(standsFor: number, session: Session | null): string {
-  return session === null ? plural(standsFor, 'request') : plural(standsFor, 'session');
+  return plural(standsFor, session === null ? 'request' : 'session');
+}
+
+/** What is said of a key where there is none: a request has one that nobody knows, a session may do without. */
+export function keyless({ session }: Pick<LoggedRequest, 'session'>): string {
+  return session === null ? 'unknown' : 'none';
 }
 
 interface DrawerProps {
@@ -89,11 +94,7 @@ export function RequestDrawer({ of, onClose, onKey, onSource }: DrawerProps) {
               ),
             Key:
               key === null ? (
-                session === null ? (
-                  'unknown'
-                ) : (
-                  'none'
-                )
+                keyless(of)
               ) : (
                 <Choice title={`All requests of ${key}`} text={key} onPress={() => onKey(key)} />
               ),
@@ -160,7 +161,7 @@ function Cure({ of: { meaning, cure, setting, sourceAddress } }: { readonly of: 
       <p className="mt-1">
         <Words text={cureWords(cure)} />
       </p>
-      <Acts>
+      <div className="mt-3 flex flex-wrap gap-2 empty:hidden">
         {setting !== null && sourceAddress !== null && (
           <IfMay role="admin">
             <Button small look="primary" label={`Allow ${sourceAddress}…`} onClick={() => setAsked(true)} />
@@ -169,7 +170,7 @@ function Cure({ of: { meaning, cure, setting, sourceAddress } }: { readonly of: 
         {curesIn({ meaning, cure }, setting).map(({ label, target }) => (
           <ButtonLink key={label} small label={label} {...target} />
         ))}
-      </Acts>
+      </div>
       <Suspense>
         {asked && sourceAddress !== null && (
           <AllowDialog denied={{ sourceAddress, setting }} onClose={() => setAsked(false)} />
@@ -177,10 +178,6 @@ function Cure({ of: { meaning, cure, setting, sourceAddress } }: { readonly of: 
       </Suspense>
     </section>
   );
-}
-
-function Acts({ children }: { readonly children: ReactNode }) {
-  return <div className="mt-3 flex flex-wrap gap-2 empty:hidden">{children}</div>;
 }
 
 function Faults({ faults }: Pick<LoggedRequest, 'faults'>) {

@@ -6,7 +6,7 @@ import { type ApiError, sessionCall } from '../../api.ts';
 import { Button } from '../../parts/button.tsx';
 import { Wordmark } from '../../parts/logo.tsx';
 import { Card, useTitle } from '../../parts/page.tsx';
-import { EmptyState, ErrorState, LoadingState } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { type Tab, Tabs } from '../../parts/tabs.tsx';
 import { Bytes, plainText, Said, Time } from '../../parts/values.tsx';
 import { RecipientTable } from '../message/facts.tsx';
@@ -48,14 +48,10 @@ export function StoryPage({ token }: { readonly token: string }) {
             It has ended, or is not whole. Ask whoever gave it to you for another one.
           </EmptyState>
         </Card>
-      ) : data ? (
-        <SharedStory shared={data} />
-      ) : error ? (
-        <Card>
-          <ErrorState error={error} onRetry={() => void story.refetch()} />
-        </Card>
       ) : (
-        <LoadingState lines={9} />
+        <Fetched query={story} lines={9}>
+          {(shared) => <SharedStory shared={shared} />}
+        </Fetched>
       )}
     </main>
   );
