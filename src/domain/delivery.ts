@@ -28,7 +28,7 @@ export type TransitionCause =
 type Table = Readonly<Record<DeliveryState, Partial<Record<DeliveryState, readonly TransitionCause[]>>>>;
 
 /** All valid transitions. Any other is refused, and a test covers every other pair. */
-export const TRANSITIONS: Table = {
+const TRANSITIONS: Table = {
   queued: { processing: ['claim'], failed: ['cancel', 'expire', 'no_route', 'suppress'] },
   processing: {
     delivered: ['settle'],

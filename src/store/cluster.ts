@@ -8,7 +8,9 @@ export interface Cluster {
 
   /**
    * Records that this node is alive, with its report, and returns every node heard of within {@link FORGOTTEN_MS},
-   * itself included, in the order of joining. Removes the others.
+   * itself included, in the order of joining. Removes the others. A node that was heard of in the future, by more than
+   * {@link MISSING_MS}, was so before the clock was set back: it counts as heard of now, so that it is missed in time
+   * if it has ended.
    */
   beat(node: NodeBeat, now: number): Promise<ClusterNode[]>;
 

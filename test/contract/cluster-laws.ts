@@ -73,6 +73,20 @@ export function clusterLaws(name: string, open: () => Promise<ClusterSubject>): 
       expect(nodes[1]?.number).not.toBe(first?.number);
     });
 
+    it('counts who was heard of before the clock was set back from now on', async () => {
+      const hourAgo = T0 - 3_600_000;
+      await one.beat(beatOf('ended'), T0);
+      await other.beat(beatOf('alive'), hourAgo);
+      const seenAt = async (now: number) =>
+        (await one.nodes(now)).map(({ id, lastSeenAt }) => [id, lastSeenAt - hourAgo]);
+      expect(await seenAt(hourAgo)).toEqual([
+        ['ended', 0],
+        ['alive', 0],
+      ]);
+      await other.beat(beatOf('alive'), hourAgo + FORGOTTEN_MS + 1);
+      expect(await seenAt(hourAgo + FORGOTTEN_MS + 1)).toEqual([['alive', FORGOTTEN_MS + 1]]);
+    });
+
     it('names of the lanes that are asked for those with something due', async () => {
       const lane = (lane: string, dueAt: number) =>
         message({ deliveries: [recipient({ lane, relay: lane, dueAt })] });

@@ -76,6 +76,60 @@ export const DELIVERING: readonly Mutant[] = [
     traps: [{ file: 'test/protocol/smtp-out/outcomes.test.ts', test: 'after the dot is unknown' }, HISTORY],
   },
   {
+    name: 'deferral-flagged',
+    breaks:
+      'Only an end that nobody knows is flagged: here every deferral is, though the hop said that it took nothing.',
+    edits: [
+      {
+        file: 'src/domain/settle.ts',
+        before: 'return { ...base, ...waitOrEnd(delivery, reply, policy, now, dice) };',
+        after:
+          'return { ...base, ...waitOrEnd(delivery, reply, policy, now, dice), possibleDuplicate: true };',
+      },
+    ],
+    traps: [HISTORY],
+  },
+  {
+    name: 'deferral-rejected',
+    breaks: 'Only what was refused for good fails as refused: here one deferral in ten does.',
+    edits: [
+      {
+        file: 'src/domain/settle.ts',
+        before: "    case 'deferred':\n",
+        after:
+          "    case 'deferred':\n      if (dice < 0.1) return { ...base, state: 'failed', outcome: 'rejected' };\n",
+      },
+    ],
+    traps: [HISTORY],
+  },
+  {
+    name: 'deferral-expired-at-once',
+    breaks: 'Nothing expires before its time: here one deferral in ten does.',
+    edits: [
+      {
+        file: 'src/domain/settle.ts',
+        before: 'if (now >= delivery.expiresAt) return { ...base',
+        after: 'if (now >= delivery.expiresAt || dice < 0.1) return { ...base',
+      },
+    ],
+    traps: [HISTORY],
+  },
+  {
+    name: 'retry-left-until-expiry',
+    breaks:
+      'What was deferred is tried again in time: here one retry in five waits until the message expires.',
+    edits: [
+      {
+        file: 'src/domain/settle.ts',
+        before:
+          'const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice), delivery.expiresAt);',
+        after:
+          'const due = Math.min(now + retryDelayMs(delivery.attempts + 1, policy, dice) * (dice < 0.2 ? 1e6 : 1), delivery.expiresAt);',
+      },
+    ],
+    traps: [HISTORY],
+  },
+  {
     name: 'recipient-lost-on-partial-accept',
     breaks: 'Who was refused at RCPT has not got the message: here all have, once the message was taken.',
     edits: [

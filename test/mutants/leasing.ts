@@ -57,6 +57,19 @@ export const LEASING: readonly Mutant[] = [
     ],
   },
   {
+    name: 'lease-granted-too-long',
+    breaks:
+      'Mail of a node that dies waits for another no longer than a lease: here it is granted for half a day.',
+    edits: [
+      {
+        file: 'src/engine/leases.ts',
+        before: 'limit, now + LANE_LEASE_MS, { node, now }, except);',
+        after: 'limit, now + 1_000 * LANE_LEASE_MS, { node, now }, except);',
+      },
+    ],
+    traps: [HISTORY],
+  },
+  {
     name: 'lease-forgotten',
     breaks: 'What a dead node had in hand comes back: here it is in processing for ever.',
     edits: [

@@ -7,9 +7,10 @@ import type { UnitRef } from '../../src/store/leased.ts';
 import { EARLY_MS } from '../../src/store/telling.ts';
 import type { Views } from '../../src/store/views.ts';
 import type { Story } from './events.ts';
-import { type Change, InvariantBroken, type Onlooker } from './invariants.ts';
+import type { Change, Onlooker } from './invariants.ts';
 import { type Coming, domainOf, globally, Listed, type Mail } from './listed.ts';
 import { FULL_TEXT, GONE_TEXT } from './mailboxes.ts';
+import { InvariantBroken } from './statuses.ts';
 
 /** What somebody tells of a recipient. */
 export type Tidings = 'hard' | 'soft' | 'block' | 'provider' | 'confirmation' | 'complaint' | 'unsubscribe';

@@ -1,6 +1,6 @@
 import { dayOf } from '../../src/domain/quota.ts';
 import type { Views } from '../../src/store/views.ts';
-import { InvariantBroken } from './invariants.ts';
+import { InvariantBroken } from './statuses.ts';
 
 /** How far back from the end counters are read, and how far ahead: clocks were wrong by hours. */
 const DAYS = 4;

@@ -4,12 +4,14 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { Random } from '../../src/lib/random.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { DIRECT_DOMAINS, NO_MAIL_DOMAIN } from './hop-domains.ts';
-import { InvariantBroken, type Watch } from './invariants.ts';
+import type { Watch } from './invariants.ts';
+import type { Ledger } from './ledger.ts';
 import type { Mailboxes } from './mailboxes.ts';
 import { COPY_FOR } from './next-hop.ts';
 import { requiresTls, tokenNumbered } from './requiretls.ts';
 import { submissionNamed } from './scene.ts';
 import type { Seen } from './seen.ts';
+import { InvariantBroken } from './statuses.ts';
 import type { VirtualTime } from './virtual-clock.ts';
 
 const SECOND = 1_000;
@@ -23,6 +25,7 @@ export interface CustomersParts {
   readonly time: VirtualTime;
   readonly dice: Random;
   readonly watch: Watch;
+  readonly ledger: Ledger;
   readonly seen: Seen;
   readonly mailboxes: Mailboxes;
   /** Any node that runs, or ought to. */
@@ -97,7 +100,8 @@ export class Customers {
 
   /** The id that the answer names; null where there is none, or the answer does not come in time. */
   async #ask(engine: Engine, submission: Submission): Promise<string | null> {
-    const { time, seen } = this.#parts;
+    const { time, seen, ledger } = this.#parts;
+    ledger.handedIn(submission);
     const answering = engine.intake.accept([submission]).then(([answer]) => this.#heard(answer, submission));
     let isLate = true;
     const heard = answering.finally(() => {
@@ -127,6 +131,7 @@ export class Customers {
   }
 
   async #act({ acts }: Engine, id: string, act: 'cancel' | 'retry'): Promise<void> {
+    if (act === 'retry') this.#parts.ledger.asksToRetry(id);
     try {
       if (act === 'retry') this.acts.retried += (await acts.retry(id)) === 'requeued' ? 1 : 0;
       else this.acts.cancelled += (await acts.cancel(id)) === 'cancelled' ? 1 : 0;

@@ -1,6 +1,7 @@
 import type { Random } from '../../src/lib/random.ts';
 import { type Store, StoreError } from '../../src/store/store.ts';
 import type { Watch } from './invariants.ts';
+import type { Ledger } from './ledger.ts';
 import type { Limits } from './limits.ts';
 import type { Seen } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
@@ -25,6 +26,7 @@ export interface FaultyStoreParts {
   readonly dice: Random;
   readonly faults: StoreFaults;
   readonly watch: Watch;
+  readonly ledger: Ledger;
   readonly limits: Limits;
   readonly seen: Seen;
 }
@@ -40,7 +42,7 @@ const NOTICED_MS = 10_000;
  * never returns to a node that has died meanwhile. After each commit the watch looks at what was touched.
  */
 export function faultyStore(parts: FaultyStoreParts): Store {
-  const { inner, time, watch, limits: counted, seen } = parts;
+  const { inner, life, time, watch, ledger, limits: counted, seen } = parts;
   const call = callOver(parts);
   const none = (): readonly string[] => [];
   const everythingIf = (changed: boolean) => (changed ? watch.unfinished() : none());
@@ -86,7 +88,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
               seen.note('lease lost mid-send');
               continue;
             }
-            watch.settled(unit, transitions);
+            watch.settled(unit, transitions, life);
             if (report !== null) watch.stored(report);
           }
           return answers;
@@ -161,8 +163,9 @@ export function faultyStore(parts: FaultyStoreParts): Store {
         () => requests.map(({ id }) => id),
       ),
     reassign: (moves, at) => call('reassign', () => inner.reassign(moves, at), none),
-    acquireLanes: (wanted, limit, until, at, except) =>
-      call(
+    acquireLanes: (wanted, limit, until, at, except) => {
+      ledger.leased(life, until);
+      return call(
         'acquireLanes',
         async () => {
           const leases = await inner.acquireLanes(wanted, limit, until, at, except);
@@ -170,8 +173,12 @@ export function faultyStore(parts: FaultyStoreParts): Store {
           return leases;
         },
         none,
-      ),
-    renewLanes: (leases, until, at) => call('renewLanes', () => inner.renewLanes(leases, until, at), none),
+      );
+    },
+    renewLanes: (leases, until, at) => {
+      ledger.leased(life, until);
+      return call('renewLanes', () => inner.renewLanes(leases, until, at), none);
+    },
     releaseLanes: (leases, at) => call('releaseLanes', () => inner.releaseLanes(leases, at), none),
     purge: (policy, limit, at) => call('purge', () => inner.purge(policy, limit, at), none),
     erase: (request, at) => call('erase', () => inner.erase(request, at), none),

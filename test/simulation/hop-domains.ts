@@ -54,12 +54,16 @@ class SimulatedDns implements Resolver {
   readonly #life: NodeLife;
   readonly #dice: Random;
   readonly #note: (kind: Kind) => void;
+  readonly #nowhere: (name: string) => void;
+  readonly #unsigned: (name: string) => void;
 
   constructor(parts: DomainsParts) {
     this.#faults = parts.dnsFaults;
     this.#life = parts.life;
     this.#dice = parts.random;
     this.#note = parts.note;
+    this.#nowhere = (name) => parts.hop.books.nowhere(name);
+    this.#unsigned = (name) => parts.hop.books.unsigned(name);
   }
 
   async resolve<T extends RecordType>(name: string, type: T, signal: AbortSignal): Promise<DnsAnswer<T>> {
@@ -77,9 +81,13 @@ class SimulatedDns implements Resolver {
     }
     if (roll < timeout + servfail + nxdomain) {
       this.#note('DNS NXDOMAIN');
+      this.#nowhere(name);
       return nothing('nxdomain');
     }
     const answer = ZONE[`${type} ${name}`] ?? nothing('nodata');
+    if (name === NO_MAIL_DOMAIN) this.#nowhere(name);
+    // Nothing in this DNS is signed: it vouches for no host, as RFC 8689 §4.2.1 demands of it.
+    if (type === 'MX') this.#unsigned(name);
     // The zone's author wrote the type beside the data.
     return answer as DnsAnswer<T>;
   }

@@ -76,6 +76,8 @@ export interface HopWorld {
   readonly note: (kind: Kind) => void;
   /** The message was taken for these; called so many ms after the final dot, whatever its sender does meanwhile. */
   readonly takeLater: (ms: number, recipients: readonly string[]) => void;
+  /** It has refused this recipient for good; null: all of the message. */
+  readonly refused?: (recipient: string | null) => void;
   /** What it answers to a recipient whatever else it does; absent, or null: nothing. */
   readonly refusal?: (recipient: string) => SmtpReply | null;
   /** It promises TLS for the rest of the way (REQUIRETLS). */
@@ -105,12 +107,18 @@ export class HopSession {
   #isMailGood = false;
   /** It has offered REQUIRETLS. */
   hasPromisedTls = false;
+  /** To whom RCPT was answered with 250. */
   readonly #taken: string[] = [];
   #refused = 0;
 
   constructor(world: HopWorld) {
     this.#world = world;
     this.#pipelining = world.dice.next() < 0.7;
+  }
+
+  /** Those whom it has agreed to take the message for. */
+  get recipients(): readonly string[] {
+    return this.#taken;
   }
 
   /** A client connects. */
@@ -156,6 +164,7 @@ export class HopSession {
         ]);
       case 'mail': {
         const code = this.#refusal('mail');
+        this.#says(code, null);
         this.#isMailGood = code === null;
         return replyOf(code ?? 250);
       }
@@ -169,10 +178,14 @@ export class HopSession {
   }
 
   #onRecipient(recipient: string): SmtpReply {
-    if (!this.#isMailGood) return replyOf(503);
+    if (!this.#isMailGood) {
+      this.#says(503, recipient);
+      return replyOf(503);
+    }
     const refusal = this.#world.refusal?.(recipient) ?? null;
     if (refusal !== null) this.#world.note('mailbox gone or full');
     const code = refusal === null ? this.#refusal('rcpt') : null;
+    this.#says(refusal?.code ?? code, recipient);
     if (refusal === null && code === null) this.#taken.push(recipient);
     else this.#refused++;
     return refusal ?? replyOf(code ?? 250);
@@ -181,7 +194,9 @@ export class HopSession {
   #onData(): number {
     if (this.#taken.length === 0) return 503;
     if (this.#refused > 0) this.#world.note('some recipients refused');
-    return this.#refusal('data') ?? 354;
+    const code = this.#refusal('data');
+    this.#says(code, null);
+    return code ?? 354;
   }
 
   /** From here on it may have the message whatever its client learns, or whether that still lives. */
@@ -199,10 +214,15 @@ export class HopSession {
       return { afterMs, reply: replyOf(421) };
     }
     const code = this.#refusal('dot');
+    this.#says(code, null);
     if (code !== null) return { afterMs, reply: replyOf(code) };
     takes();
     const { queueId } = this.#world;
     return { afterMs, reply: replyOf(250, queueId === undefined ? undefined : [`queued as ${queueId}`]) };
+  }
+
+  #says(code: number | null, recipient: string | null): void {
+    if (code !== null && code >= 500) this.#world.refused?.(recipient);
   }
 
   #refusal(verb: keyof typeof REFUSALS): number | null {

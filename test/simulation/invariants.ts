@@ -1,13 +1,5 @@
 import { createHash } from 'node:crypto';
-import {
-  type DeliveryState,
-  deriveStatus,
-  isFinal,
-  MESSAGE_STATUSES,
-  type MessageStatus,
-  TRANSITIONS,
-  type TransitionCause,
-} from '../../src/domain/delivery.ts';
+import type { DeliveryState, MessageStatus } from '../../src/domain/delivery.ts';
 import type { MessageRecord } from '../../src/domain/message.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { Transition } from '../../src/domain/settle.ts';
@@ -15,25 +7,9 @@ import type { AcceptRecord } from '../../src/store/accepting.ts';
 import type { UnitRef } from '../../src/store/leased.ts';
 import type { Views } from '../../src/store/views.ts';
 import { Story } from './events.ts';
-
-/** What an invariant found. */
-export class InvariantBroken extends Error {}
-
-/** Which causes each store verb may move deliveries by. */
-const CAUSES_OF_VERB: Readonly<Record<string, readonly TransitionCause[]>> = {
-  accept: ['claim', 'suppress'],
-  claim: ['claim'],
-  // Reports that these accept may be stopped, too.
-  settle: ['settle', 'suppress'],
-  release: ['release'],
-  reclaim: ['reclaim'],
-  expire: ['expire', 'suppress'],
-  suppress: ['suppress'],
-  tell: ['bounce'],
-  retell: ['bounce'],
-  cancel: ['cancel'],
-  requeue: ['retry'],
-};
+import { type Ledger, tokenIn } from './ledger.ts';
+import { InvariantBroken, isOver, maySee, statusOf } from './statuses.ts';
+import type { NodeLife } from './virtual-clock.ts';
 
 /** A recipient, by its place in the store and by what the world calls it. */
 interface Place {
@@ -66,6 +42,7 @@ export interface Onlooker {
 /** Watches every message of a world: what it was, what it is, whether it may have become that. */
 export class Watch {
   readonly #views: Views;
+  readonly #ledger: Ledger;
   readonly #states = new Map<string, DeliveryState[]>();
   readonly #unfinished = new Set<string>();
   readonly #statuses = new Map<string, MessageStatus>();
@@ -73,6 +50,8 @@ export class Watch {
   readonly happened = { received: 0, delivered: 0, failed: 0 };
   /** Messages that were flagged as possibly sent twice; known at the end. */
   flagged = 0;
+  /** `id` → `token address` of each of its recipients. */
+  readonly #names = new Map<string, readonly string[]>();
   readonly #fences = new Map<string, number>();
   /** `id/index` of recipients that were in processing when their cancellation was written. */
   readonly #marked = new Set<string>();
@@ -82,7 +61,7 @@ export class Watch {
   #unsureUntil = 0;
   /** `token address` of recipients that were cancelled before an attempt had begun. */
   readonly #barred = new Set<string>();
-  /** `id/index` of recipients of whom an attempt had an unknown end: the world may have the message for them. */
+  /** `id/index` of recipients of whom an attempt had an unknown end, by the world's own account, or was never ended. */
   readonly #unsure = new Set<string>();
   /** `token address` → how often it failed for good, of which its sender must hear: not by a cancellation. */
   readonly failed = new Map<string, number>();
@@ -107,8 +86,9 @@ export class Watch {
   readonly #returned = new Map<string, number>();
   onlooker: Onlooker | null = null;
 
-  constructor(views: Views) {
+  constructor(views: Views, ledger: Ledger) {
     this.#views = views;
+    this.#ledger = ledger;
   }
 
   /** The history's fingerprint: every change of every delivery, with its time and cause. */
@@ -131,6 +111,11 @@ export class Watch {
     const { id, header, source, reversePath, reportable, deliveries } = record;
     // Reports have subjects in common, and their own ids for tokens.
     const token = source === 'report' ? id : header.subject;
+    this.#ledger.stored(token, source === 'report', record.expiresAt);
+    this.#names.set(
+      id,
+      deliveries.map(({ recipient }) => `${token} ${recipient.address}`),
+    );
     const other = this.ids.get(token);
     if (other !== undefined) throw new InvariantBroken(`${token} was stored twice: as ${other} and ${id}`);
     this.ids.set(token, id);
@@ -170,11 +155,18 @@ export class Watch {
     this.onlooker?.began(units);
   }
 
-  /** An attempt for these has ended, as written; who may have the message although nobody knows is told by `transitions`. */
-  settled(unit: UnitRef, transitions: readonly Transition[]): void {
+  /** A process has written how an attempt ended. Who may have it although nobody knows is what the world knows, too. */
+  settled(unit: UnitRef, transitions: readonly Transition[], life: NodeLife): void {
     const { messageId, indexes } = unit;
-    for (const [place, index] of indexes.entries())
-      if (transitions[place]?.possibleDuplicate) this.#unsure.add(`${messageId}/${index}`);
+    for (const [place, index] of indexes.entries()) {
+      const name = this.#names.get(messageId)?.[index] ?? '';
+      const isDoubtful = this.#ledger.isDoubtful(life, `${messageId}/${index}`, name);
+      if (transitions[place]?.possibleDuplicate !== isDoubtful)
+        throw new InvariantBroken(
+          `${messageId}/${index} (${name}) is ${isDoubtful ? 'not flagged, and its hop may have it' : 'flagged without a cause'}`,
+        );
+      if (isDoubtful) this.#unsure.add(`${messageId}/${index}`);
+    }
     this.onlooker?.settled(unit, transitions);
   }
 
@@ -196,19 +188,14 @@ export class Watch {
       const detail = await this.#views.message(id);
       if (!before) continue;
       if (!detail) throw new InvariantBroken(`${id} vanished during ${verb}`);
-      const counts = Object.fromEntries(MESSAGE_STATUSES.map((state) => [state, 0])) as Record<
-        DeliveryState,
-        number
-      >;
       const token = tokenOf(detail.message);
       for (const { index, state, address, outcome } of detail.recipients) {
-        counts[state]++;
         const old = before[index];
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
         const place = { id, index, name: `${token} ${address}` };
         const begunAt = this.#begun.get(`${id}/${index}`) ?? Number.NEGATIVE_INFINITY;
-        const isOver = begunAt >= detail.message.expiresAt && !this.#untold.has(id);
-        if (verb === 'settle' && old !== state && state === 'retrying' && isOver)
+        const isPast = begunAt >= detail.message.expiresAt && !this.#untold.has(id);
+        if (verb === 'settle' && old !== state && state === 'retrying' && isPast)
           throw new InvariantBroken(`${id}/${index} waits although its time was over when it was tried`);
         if (old !== state) this.#changed(verb, place, old, state, outcome, now);
         if (old !== state) this.onlooker?.changed({ id, index, to: state, outcome, verb });
@@ -225,7 +212,7 @@ export class Watch {
         throw new InvariantBroken(`${id} lost a recipient in ${verb}`);
       if (verb === 'accept') this.onlooker?.accepted(id);
       if (verb === 'requeue') this.onlooker?.requeued(id);
-      const derived = deriveStatus(counts);
+      const derived = statusOf(before);
       this.#became(id, derived);
       if (detail.message.status !== derived)
         throw new InvariantBroken(
@@ -243,7 +230,7 @@ export class Watch {
     for (const name of names) {
       const again = (taken.get(name) ?? 0) - (this.#returned.get(name) ?? 0) > 1;
       if (!again && !this.#barred.has(name)) continue;
-      const token = name.slice(0, name.indexOf(' '));
+      const token = tokenIn(name);
       const id = this.ids.get(token) ?? token;
       const detail = await this.#views.message(id);
       const what = `${name} was ${again ? 'taken again' : 'taken after its end'}`;
@@ -252,6 +239,18 @@ export class Watch {
       if (!this.#unsure.has(`${id}/${recipient?.index}`))
         throw new InvariantBroken(`${what}, and only other recipients had an unknown end`);
     }
+  }
+
+  /** All has been well since then, in world time: what was there, and has time left, waits no more. */
+  async settledSince(at: number): Promise<void> {
+    for (const id of this.#unfinished)
+      for (const { index, state } of (await this.#views.message(id))?.recipients ?? []) {
+        const name = this.#names.get(id)?.[index] ?? '';
+        if (!isOver(state) && this.#ledger.hasTimeSince(name, at))
+          throw new InvariantBroken(
+            `${id}/${index} (${name}) is ${state} although all is well since ${at} ms`,
+          );
+      }
   }
 
   /**
@@ -269,7 +268,7 @@ export class Watch {
       if (detail.message.possibleDuplicate !== isUnsure)
         throw new InvariantBroken(`${id} is ${isUnsure ? 'not flagged' : 'flagged without a cause'}`);
       if (isUnsure) this.flagged++;
-      if (!isFinal(detail.message.status))
+      if (!isOver(detail.message.status))
         throw new InvariantBroken(`${id} is still ${detail.message.status}`);
       for (const { index, address, state, outcome } of detail.recipients) {
         const isTaken = taken.has(`${token} ${address}`);
@@ -288,7 +287,7 @@ export class Watch {
     const isNew = this.#statuses.get(id) !== status;
     this.#statuses.set(id, status);
     if (isNew && (status === 'delivered' || status === 'failed')) this.happened[status]++;
-    if (isFinal(status)) this.#unfinished.delete(id);
+    if (isOver(status)) this.#unfinished.delete(id);
     else this.#unfinished.add(id);
   }
 
@@ -327,15 +326,18 @@ export class Watch {
     this.story.became(`${id}/${index}`, to, outcome, wasTried);
     if (hadBegun && verb === 'reclaim') this.#unsure.add(`${id}/${index}`);
     const marked = from === 'processing' && this.#marked.delete(`${id}/${index}`);
-    if (marked && !isFinal(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);
+    if (marked && !isOver(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);
     if (verb === 'cancel') this.#barred.add(name);
-    if (verb === 'requeue') this.#barred.delete(name);
+    if (verb === 'requeue') {
+      this.#barred.delete(name);
+      this.#ledger.wasRetried(id, name);
+    }
     this.#hash.update(`${now} ${verb} ${id} ${index} ${from} ${to}\n`);
-    // Given back and cancelled in one transaction.
-    if (marked && verb === 'release' && to === 'failed') return;
-    const causes = TRANSITIONS[from][to] ?? [];
-    if (!causes.some((cause) => CAUSES_OF_VERB[verb]?.includes(cause)))
-      throw new InvariantBroken(`${verb} took ${id}/${index} from ${from} to ${to}`);
+    if (!maySee(verb, from, to, outcome))
+      throw new InvariantBroken(`${verb} took ${id}/${index} from ${from} to ${to} (${outcome})`);
+    if (to === 'processing') this.#ledger.held(`${id}/${index}`);
+    if (outcome === 'rejected' && to === 'failed') this.#ledger.wasRejected(`${id}/${index}`, name);
+    if (outcome === 'expired' && to === 'failed') this.#ledger.wasExpired(name);
   }
 }
 

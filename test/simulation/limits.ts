@@ -1,9 +1,9 @@
 import type { Relay } from '../../src/domain/relay.ts';
 import type { BeginRequest } from '../../src/store/leased.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
-import { InvariantBroken } from './invariants.ts';
 import type { HopWatch } from './next-hop.ts';
 import type { Seen } from './seen.ts';
+import { InvariantBroken } from './statuses.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 /** A conversation with a next hop. */

@@ -1,6 +1,13 @@
-import { type Cluster, type ClusterNode, FORGOTTEN_MS, type RateUnits } from '../../src/store/cluster.ts';
+import {
+  type Cluster,
+  type ClusterNode,
+  FORGOTTEN_MS,
+  MISSING_MS,
+  type RateUnits,
+} from '../../src/store/cluster.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { Views } from '../../src/store/views.ts';
+import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 /** How long rates are kept, in seconds. */
 const RATES_SECONDS = 60;
@@ -30,8 +37,9 @@ export class MemoryCluster {
       beat: async (node, now) => {
         const number = this.#nodes.get(node.id)?.number ?? ++this.#number;
         this.#nodes.set(node.id, { ...node, number, lastSeenAt: now });
-        for (const { id, lastSeenAt } of this.#nodes.values())
-          if (lastSeenAt < now - FORGOTTEN_MS) this.#nodes.delete(id);
+        for (const [id, told] of this.#nodes)
+          if (told.lastSeenAt < now - FORGOTTEN_MS) this.#nodes.delete(id);
+          else if (told.lastSeenAt > now + MISSING_MS) this.#nodes.set(id, { ...told, lastSeenAt: now });
         return this.#there(now);
       },
       leave: async (id) => void this.#nodes.delete(id),
@@ -71,6 +79,24 @@ export class MemoryCluster {
       .filter(({ lastSeenAt }) => lastSeenAt >= now - FORGOTTEN_MS)
       .sort((one, other) => one.number - other.number);
   }
+}
+
+/** The door of a node that dies, freezes and is cut off. */
+export function doorOf(cluster: MemoryCluster, life: NodeLife, time: VirtualTime): Cluster {
+  const door = cluster.door();
+  const way = {
+    get isCut() {
+      return life.isCutOff;
+    },
+    running: () => life.running(),
+    // What is not cut is quick: to let these calls take time, too, would only take ours.
+    sleep: (ms: number) => (life.isCutOff ? time.sleep(ms) : Promise.resolve()),
+  };
+  const heard = (told: (lanes: readonly string[] | null) => void) =>
+    door.listen((lanes) => {
+      if (!life.dead && !life.isCutOff) void life.running().then(() => told(lanes));
+    });
+  return overWay({ ...door, listen: heard }, way);
 }
 
 /** How a node's way to the store is. */

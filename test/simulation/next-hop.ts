@@ -18,10 +18,11 @@ import {
 } from '../../src/transport/smtp/failure.ts';
 import type { ProbeResult, Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import { HEALTHY, type HopFaults, HopSession } from './hop-session.ts';
-import { InvariantBroken } from './invariants.ts';
+import type { Ledger } from './ledger.ts';
 import type { Copy } from './receivers.ts';
 import { checkMail, promisesTls, requiresTls } from './requiretls.ts';
 import type { Kind } from './seen.ts';
+import { InvariantBroken } from './statuses.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 const HOST = 'hop.example';
@@ -39,6 +40,17 @@ export interface HopWatch {
   /** The message was taken for so many recipients. */
   took(relay: string, job: TransportJob, recipients: number): void;
 }
+
+/** Who writes down what becomes of messages, whatever their senders make of it. */
+export type HopBooks = Pick<Ledger, 'given' | 'refused' | 'doubtful' | 'nowhere' | 'unsigned'>;
+
+const NO_BOOKS: HopBooks = {
+  given: () => {},
+  refused: () => {},
+  doubtful: () => {},
+  nowhere: () => {},
+  unsigned: () => {},
+};
 
 /** What one session came to. */
 export interface SessionEnd {
@@ -67,6 +79,7 @@ export class NextHop {
   onTaken: (copy: Copy) => void = () => {};
   #queued = 0;
   watch: HopWatch = { began: () => () => {}, took: () => {} };
+  books: HopBooks = NO_BOOKS;
   readonly #time: VirtualTime;
   readonly #dice: Random;
 
@@ -118,15 +131,24 @@ export class NextHop {
     };
     const queueId = `H${++this.#queued}`;
     const { refusal } = this;
+    const begunAt = this.#time.now;
     const promised = promisesTls(relay, this.#queued);
-    const parts = { ...this.#parts(relay), takeLater, refusal, queueId, promisesTls: promised };
+    const all = job.envelope.recipients.map(({ address }) => address);
+    const refused = (recipient: string | null) =>
+      this.books.refused(known, recipient === null ? all : [recipient]);
+    const parts = { ...this.#parts(relay), takeLater, refused, refusal, queueId, promisesTls: promised };
     const server = new HopSession(parts);
     const client = new Client(server, life, signal, this.note);
     const capabilities = await client.open(job.refused);
-    const token = await tokenOf(job);
+    const { token, bytes } = await contentOf(job);
+    const known = { life, token, begunAt };
     client.onMail = (line) => checkMail(token, line, server.hasPromisedTls);
-    if (requiresTls(token))
+    client.onUnanswered = () => this.books.doubtful(known, server.recipients);
+    client.onSent = () => this.books.given(known, server.recipients, bytes);
+    if (requiresTls(token)) {
       this.note(server.hasPromisedTls ? 'TLS required, promised' : 'TLS required in vain');
+      if (!server.hasPromisedTls) this.books.refused(known, all);
+    }
     const holdsData = this.#dice.next() < HELD_SHARE;
     const { sizeBytes, flags } = job.content;
     const requireTls = job.tls === 'required';
@@ -189,6 +211,10 @@ class Client {
   #hasAnswered = false;
   /** Told of MAIL, without its line's end. */
   onMail: (line: string) => void = () => {};
+  /** Everything is sent, and only the hop's answer is missing. */
+  onSent: () => void = () => {};
+  /** There will be no answer to it that the client could hear. */
+  onUnanswered: () => void = () => {};
 
   constructor(server: HopSession, life: NodeLife, signal: AbortSignal, note: (kind: Kind) => void) {
     this.#server = server;
@@ -254,6 +280,7 @@ class Client {
     if (action.kind === 'content') {
       if (!(await this.#passes(job))) return lost(sender, this.#signal.aborted ? ABORTED : LEASE_LOST);
       sender.dotSent();
+      this.onSent();
       job.sent?.();
     }
     const { awaiting } = sender;
@@ -262,7 +289,10 @@ class Client {
       if (end.kind === 'end') return end;
     }
     const reply = await this.#hear(awaiting, this.#signal);
-    if ('cause' in reply) return lost(sender, reply);
+    if ('cause' in reply) {
+      if (awaiting === 'dot') this.onUnanswered();
+      return lost(sender, reply);
+    }
     if (reply.code !== 421) this.#hasAnswered = true;
     return sender.receive(reply);
   }
@@ -303,13 +333,17 @@ function lost(sender: Sender, reason: Reply): SenderAction {
   return { kind: 'end', session: 'close' };
 }
 
-/** Simulated contents are their token, or have it in their Message-ID, as reports have their id: the hop knows what it got. */
-async function tokenOf(job: TransportJob): Promise<string> {
+/**
+ * What the hop got, and the token in it: simulated contents are their token, or have it in their Message-ID, as reports
+ * have their id.
+ */
+async function contentOf(job: TransportJob): Promise<{ token: string; bytes: Uint8Array }> {
   const parts: Uint8Array[] = [];
   for await (const chunk of job.content.chunks()) parts.push(chunk);
-  const text = Buffer.concat(parts).toString('latin1');
+  const bytes = Buffer.concat(parts);
+  const text = bytes.toString('latin1');
   refuseForeignCopy(job, text);
-  return /^Message-ID: <([^@>]+)@/m.exec(text)?.[1] ?? text;
+  return { token: /^Message-ID: <([^@>]+)@/m.exec(text)?.[1] ?? text, bytes };
 }
 
 /** Throws where a copy goes to anybody but the recipient that it names. */

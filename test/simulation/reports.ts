@@ -1,7 +1,7 @@
 import type { MessageRecord } from '../../src/domain/message.ts';
 import type { Spool } from '../../src/spool/spool.ts';
 import type { Views } from '../../src/store/views.ts';
-import { InvariantBroken } from './invariants.ts';
+import { InvariantBroken } from './statuses.ts';
 
 const PAGE = 100;
 

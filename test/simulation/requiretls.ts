@@ -1,4 +1,4 @@
-import { InvariantBroken } from './invariants.ts';
+import { InvariantBroken } from './statuses.ts';
 
 /** REQUIRETLS (RFC 8689) in simulated worlds: which mail requires it, which hops promise it, and what must follow. */
 

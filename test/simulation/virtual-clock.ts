@@ -1,5 +1,6 @@
 import type { Clock } from '../../src/lib/clock.ts';
 import type { StopSignal } from '../../src/lib/stop.ts';
+import type { Views } from '../../src/store/views.ts';
 
 /** A timer in virtual time. */
 interface Timer {
@@ -85,6 +86,18 @@ export class VirtualTime {
     next.fire();
     return true;
   }
+}
+
+/** What engines read, read in its turn, too. */
+export function readingOutside(views: Views, time: VirtualTime): Views {
+  return new Proxy(views, {
+    get: (target, name) => {
+      const member: unknown = Reflect.get(target, name);
+      return typeof member === 'function'
+        ? (...args: unknown[]) => time.outside(async () => Reflect.apply(member, target, args))
+        : member;
+    },
+  });
 }
 
 /** The life of a node: whether its process runs, and how wrong its wall clock is. */

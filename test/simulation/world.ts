@@ -2,7 +2,6 @@ import { NO_SIGNER } from '../../src/engine/contract.ts';
 import { createEngine, type Engine } from '../../src/engine/engine.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
-import type { Cluster } from '../../src/store/cluster.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
@@ -13,18 +12,20 @@ import { Customers } from './customers.ts';
 import { faultySpool } from './faulty-spool.ts';
 import { faultyStore } from './faulty-store.ts';
 import { domainsTransport } from './hop-domains.ts';
-import { InvariantBroken, Watch } from './invariants.ts';
+import { Watch } from './invariants.ts';
+import { Ledger } from './ledger.ts';
 import { Limits } from './limits.ts';
 import { Mailboxes } from './mailboxes.ts';
-import { MemoryCluster, overWay } from './memory-cluster.ts';
+import { doorOf, MemoryCluster } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { NextHop } from './next-hop.ts';
 import { Receivers } from './receivers.ts';
 import { checkReports } from './reports.ts';
 import { MAX_AGE_MS, SETTINGS } from './scene.ts';
 import { type Kind, Seen } from './seen.ts';
+import { InvariantBroken } from './statuses.ts';
 import { type Nodes, Troubles } from './troubles.ts';
-import { NodeLife, VirtualTime } from './virtual-clock.ts';
+import { NodeLife, readingOutside, VirtualTime } from './virtual-clock.ts';
 import { DIRECT_RULE, RELAYS } from './world-relays.ts';
 
 const SECOND = 1_000;
@@ -41,7 +42,9 @@ const NOTICED_MS = 10 * SECOND;
 const SKEW_MS = 2 * SECOND;
 /** What is under way has so long when a process is told to end, in ms. */
 const STOP_MS = 20 * SECOND;
-/** After the trouble, so long goes by between two settings of the clock, in ms, and so often it is set. */
+/** After the trouble everything that has time left ends within so long, in ms: an answer takes ten minutes, a retry six. */
+const PEACE_MS = 18 * MINUTE;
+/** Then so long goes by between two settings of the clock, in ms, and so often it is set. */
 const ROUND_MS = 2 * MINUTE;
 const MAX_ROUNDS = 30;
 const STEPS_A_TURN = 16;
@@ -95,6 +98,7 @@ class World implements Nodes {
   readonly #views: Views;
   readonly #spool = createMemorySpool();
   readonly #seen = new Seen();
+  readonly #ledger = new Ledger(this.#time, () => this.#wall());
   readonly #watch: Watch;
   readonly #limits = new Limits(RELAYS, this.#time, this.#seen);
   readonly #troubles: Troubles;
@@ -117,14 +121,15 @@ class World implements Nodes {
     this.#seed = seed;
     this.#dice = seededRandom(seed);
     this.#store = store;
-    this.#views = outside(views, this.#time);
-    this.#watch = new Watch(views);
+    this.#views = readingOutside(views, this.#time);
+    this.#watch = new Watch(views, this.#ledger);
     this.#nodeCount = NODE_COUNTS[Math.floor(this.#dice.next() * NODE_COUNTS.length)] ?? 1;
     this.#cluster = new MemoryCluster(views, () => this.#wall());
     const shared = { time: this.#time, dice: this.#dice, seen: this.#seen };
     this.#hop = new NextHop(this.#time, this.#dice);
     this.#hop.note = (kind) => this.#seen.note(kind);
     this.#hop.watch = this.#limits;
+    this.#hop.books = this.#ledger;
     const spawn = (actor: Promise<void>) => this.#spawn(actor);
     const relays = RELAYS.map(({ name }) => name);
     const { routing } = SETTINGS;
@@ -136,7 +141,15 @@ class World implements Nodes {
     const wall = () => Math.floor(EPOCH + this.#time.now);
     // Dice of their own: see `Mailboxes`.
     const mailboxes = new Mailboxes(seededRandom(-seed));
-    this.#customers = new Customers({ ...shared, watch: this.#watch, mailboxes, anyEngine, wall, spawn });
+    this.#customers = new Customers({
+      ...shared,
+      watch: this.#watch,
+      ledger: this.#ledger,
+      mailboxes,
+      anyEngine,
+      wall,
+      spawn,
+    });
     const { time, seen } = shared;
     this.#aftermaths = new Aftermaths(this.#watch.story, this.#hop.taken, () => time.now);
     this.#watch.onlooker = this.#aftermaths;
@@ -175,12 +188,15 @@ class World implements Nodes {
     return this.#history();
   }
 
-  /** Nothing goes wrong any more: everything ends, if only by its age. Clocks are set forward, so that it is soon. */
+  /** Nothing goes wrong any more: everything ends, if only by its age. In the end clocks are set forward, so that it is soon. */
   async #settle(beganAt: number): Promise<void> {
     const isOver = () => this.#watch.isOver && this.#receivers.isQuiet;
+    const peaceEnds = beganAt + PEACE_MS;
+    await this.#advance(peaceEnds, isOver);
+    await this.#watch.settledSince(beganAt);
     for (let round = 1; round <= MAX_ROUNDS && !isOver(); round++) {
-      await this.#advance(beganAt + round * ROUND_MS, isOver);
-      if (round > 1) this.setClock(this.#clockWrongMs + MAX_AGE_MS);
+      this.setClock(this.#clockWrongMs + MAX_AGE_MS);
+      await this.#advance(peaceEnds + round * ROUND_MS, isOver);
     }
   }
 
@@ -246,9 +262,9 @@ class World implements Nodes {
     const events = this.#eventsOf(name);
     const note = (kind: Kind) => this.#seen.note(kind);
     const world = { life, time: this.#time, dice: this.#dice };
-    const { watch, limits, seen } = { watch: this.#watch, limits: this.#limits, seen: this.#seen };
+    const books = { watch: this.#watch, ledger: this.#ledger, limits: this.#limits, seen: this.#seen };
     const engine = createEngine({
-      store: faultyStore({ ...world, inner: this.#store, faults: this.#troubles.store, watch, limits, seen }),
+      store: faultyStore({ ...world, ...books, inner: this.#store, faults: this.#troubles.store }),
       spool: faultySpool({ ...world, inner: this.#spool, faults: this.#troubles.spool, note }),
       views: this.#views,
       clock: life,
@@ -256,7 +272,7 @@ class World implements Nodes {
       events,
       node: name,
       signer: NO_SIGNER,
-      cluster: this.#nodeCount === 1 ? null : this.#doorOf(life),
+      cluster: this.#nodeCount === 1 ? null : doorOf(this.#cluster, life, this.#time),
       self: { name, roles: ['delivery'], version: '1', startedAt: life.wall(), report: () => '{}' },
       settings: () => this.#troubles.settings,
     });
@@ -282,23 +298,6 @@ class World implements Nodes {
         this.#trouble ??= new InvariantBroken(`${name}: ${event.code}: ${event.message}`);
     });
     return events;
-  }
-
-  #doorOf(life: NodeLife): Cluster {
-    const door = this.#cluster.door();
-    const way = {
-      get isCut() {
-        return life.isCutOff;
-      },
-      running: () => life.running(),
-      // What is not cut is quick: to let these calls take time, too, would only take ours.
-      sleep: (ms: number) => (life.isCutOff ? this.#time.sleep(ms) : Promise.resolve()),
-    };
-    const heard = (told: (lanes: readonly string[] | null) => void) =>
-      door.listen((lanes) => {
-        if (!life.dead && !life.isCutOff) void life.running().then(() => told(lanes));
-      });
-    return overWay({ ...door, listen: heard }, way);
   }
 
   /** See {@link Nodes.crash}. */
@@ -356,6 +355,7 @@ class World implements Nodes {
     const ms = wrongMs - this.#clockWrongMs;
     if (ms === 0) return 0;
     this.#clockWrongMs = wrongMs;
+    this.#ledger.clocksSet();
     this.#limits.clockSet();
     this.#aftermaths.clocksSet();
     if (ms < 0) this.#watch.clockSetBack(this.#time.now + NOTICED_MS);
@@ -383,16 +383,4 @@ class World implements Nodes {
     if (node !== undefined) this.#nodes.splice(this.#nodes.indexOf(node), 1);
     return node;
   }
-}
-
-/** What engines read is read in its turn, too. */
-function outside(views: Views, time: VirtualTime): Views {
-  return new Proxy(views, {
-    get: (target, name) => {
-      const member: unknown = Reflect.get(target, name);
-      return typeof member === 'function'
-        ? (...args: unknown[]) => time.outside(async () => Reflect.apply(member, target, args))
-        : member;
-    },
-  });
 }

@@ -1,7 +1,14 @@
 import { type Clock, systemClock } from '../../lib/clock.ts';
 import type { Database } from '../../postgres/database.ts';
 import { Listening } from '../../postgres/listening.ts';
-import { type Cluster, type ClusterNode, FORGOTTEN_MS, type NodeBeat, type RateUnits } from '../cluster.ts';
+import {
+  type Cluster,
+  type ClusterNode,
+  FORGOTTEN_MS,
+  MISSING_MS,
+  type NodeBeat,
+  type RateUnits,
+} from '../cluster.ts';
 import { fromJson } from '../columns.ts';
 import { FIRST_DUE } from './lanes.ts';
 
@@ -30,6 +37,7 @@ export function clusterOver(database: Database): Cluster {
       await database.transact(async (db) => {
         await db.run(BEAT, beatParameters(node, now));
         await db.run(FORGET, [now - FORGOTTEN_MS]);
+        await db.run(HEARD_NOW, [now, now + MISSING_MS]);
       });
       return nodes(now);
     },
@@ -79,6 +87,9 @@ const BEAT = `INSERT INTO nodes (id, name, roles, version, started_at, last_seen
 // Skips a node that is just reporting again, instead of waiting for it: it may be about to remove us.
 const FORGET = `DELETE FROM nodes WHERE id IN (
   SELECT id FROM nodes WHERE last_seen_at < $1 FOR UPDATE SKIP LOCKED)`;
+
+const HEARD_NOW = `UPDATE nodes SET last_seen_at = $1 WHERE id IN (
+  SELECT id FROM nodes WHERE last_seen_at > $2 FOR UPDATE SKIP LOCKED)`;
 
 const NODES = `SELECT id, number, name, roles, version, started_at AS "startedAt", last_seen_at AS "lastSeenAt",
     shares_with AS "sharesWith", lanes, report
