@@ -5,7 +5,15 @@ import { INBOX } from '../domain/relay.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import { messageIdTime } from '../lib/id.ts';
 import type { HealthReport } from '../observe/health-report.ts';
-import type { EventCounts, Overview, OverviewBanner, OverviewRelay, Series } from '../operations/search.ts';
+import {
+  type EventCounts,
+  MAX_FAILURES,
+  type Overview,
+  type OverviewBanner,
+  type OverviewRelay,
+  type Series,
+  SHOWN_FAILURES,
+} from '../operations/search.ts';
 import type { RequestOf } from '../operations/table.ts';
 import { type CountedEvent, RECENT_MINUTES } from '../store/counting.ts';
 import type { CountRange, Figures, LaneDepth } from '../store/views.ts';
@@ -24,9 +32,6 @@ const MINUTES_A_DAY = STEP_MINUTES.day;
 const SHARED_MS = 250;
 /** Most lanes with mail whose depths are added up. */
 const MAX_LANES = 10_000;
-const SHOWN_FAILURES = 8;
-/** The newest messages that failed, among which those are that failed last: one may fail long after it was accepted. */
-const MAX_FAILURES = 50;
 
 /** Makes the operation `overview`. */
 export function createOverview(

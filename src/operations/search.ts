@@ -18,6 +18,11 @@ export const MAX_QUERY = 500;
 /** Messages acted on by one call. */
 const MAX_ACTED = 500;
 
+/** Messages that failed last, as the overview tells them. */
+export const SHOWN_FAILURES = 8;
+/** The newest messages that failed, among which those are found: one may fail long after it was accepted. */
+export const MAX_FAILURES = 50;
+
 const id = z.string().max(64);
 const query = z.string().max(MAX_QUERY);
 /** An id, also as a UUID, or a Message-ID in angle brackets. */

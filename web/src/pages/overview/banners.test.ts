@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { assessHealth, type HealthFacts } from '../../../../src/domain/health.ts';
-import { isToldByRows } from './banners.tsx';
+import { MAX_FAILURES, SHOWN_FAILURES } from '../../../../src/operations/search.ts';
+import { failuresNote, isToldByRows } from './banners.tsx';
 
 type Relay = HealthFacts['relays'][number];
 
@@ -52,4 +53,11 @@ test.each([
   ['another check', { code: 'disk', text: 'The disk is full.' }, [OUT], false],
 ])('of %s', (_what, banner, rows, isTold) => {
   expect(isToldByRows(banner, rows)).toBe(isTold);
+});
+
+test('failures say what they are the last of, unless they are all', () => {
+  expect(failuresNote(SHOWN_FAILURES)).toBe(
+    `The last ${SHOWN_FAILURES} of the ${MAX_FAILURES} newest messages that failed.`,
+  );
+  expect(failuresNote(SHOWN_FAILURES - 1)).toBeNull();
 });

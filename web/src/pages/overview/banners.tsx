@@ -149,12 +149,25 @@ const HEALTH: Cure = { label: 'Health', target: { to: '/system' } };
 
 type Failure = ResultOf<'overview'>['failures'][number];
 
+/** There may be more than so many; the answer has no more of them, and finds them among so many. */
+const FAILURES_SHOWN = 8;
+const FAILURES_SOUGHT = 50;
+
+/** What the failures that are shown are the last of; null: they are all. */
+export function failuresNote(shown: number): string | null {
+  return shown < FAILURES_SHOWN
+    ? null
+    : `The last ${shown} of the ${FAILURES_SOUGHT} newest messages that failed.`;
+}
+
 /** What failed last, and why. */
 export function Failures({ failures }: { readonly failures: readonly Failure[] }) {
+  const note = failuresNote(failures.length);
   return (
     <Card
       flush
       title="Failed last"
+      {...(note !== null && { note })}
       className="flex flex-col"
       actions={
         failures.length > 0 && (
