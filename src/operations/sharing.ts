@@ -88,7 +88,7 @@ export const SHARING_OPERATIONS = {
   }),
   makeStoryLink: operation({
     meaning:
-      "Makes a link that shows a message's story to whoever has it, without signing in: what became of each recipient, when, and what was replied. Subject and content only where that is asked for.",
+      "Makes a link that shows a message's story to whoever has it, without signing in: what became of each recipient, also of those in Bcc, when, and what was replied. Subject and content only where that is asked for.",
     access: acts({
       words: "Made a link to a message's story",
       subject: 'id',

@@ -195,6 +195,19 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.context().close();
   });
 
+  test('is told, before a story is shared by a link, that it names who is in Bcc', async () => {
+    const client = await dashboard.client('blind');
+    const bcc = ['c@example.org', 'd@example.org'];
+    const letter = { from: 'a@example.com', subject: 'Told', text: 'Hi.' };
+    const id = await client.send({ ...letter, to: ['b@example.net'], bcc });
+    const page = await dashboard.signedIn(`/messages/${id}`);
+    await page.getByRole('button', { name: 'More', exact: true }).click();
+    await page.getByRole('menuitem', { name: 'Share by a link…' }).click();
+    const words = '2 recipients are in Bcc. Whoever has the link sees their addresses, too.';
+    await page.getByRole('dialog').getByText(words).waitFor();
+    await page.context().close();
+  });
+
   test('saves what a list shows, goes back to it, and takes the link of a page along', async () => {
     const page = await dashboard.signedIn('/messages?q=status:failed');
     await page.getByRole('button', { name: 'Views' }).click();

@@ -80,7 +80,7 @@ export function MessageActions({ story }: { readonly story: Story }) {
       </Menu>
       {open === 'edit' && <ComposeDialog from={{ id }} onClose={close} />}
       {open === 'curl' && <CurlDialog id={id} onClose={close} />}
-      {open === 'share' && <ShareStory id={id} onClose={close} />}
+      {open === 'share' && <ShareStory message={story.record} onClose={close} />}
     </>
   );
 }

@@ -8,9 +8,11 @@ import { Select } from '../../parts/choice.tsx';
 import { ActionForm } from '../../parts/form.tsx';
 import { Card } from '../../parts/page.tsx';
 import { SecretDialog } from '../../parts/secret.tsx';
+import { Banner } from '../../parts/states.tsx';
 import { Time } from '../../parts/values.tsx';
 import { useCall } from '../../queries.ts';
 import { useMay } from '../../session.tsx';
+import type { Story } from './story.ts';
 
 type NewLink = ResultOf<'makeStoryLink'>;
 
@@ -23,7 +25,13 @@ const HOURS = [
 ] as const;
 
 /** Makes a link that shows a message's story without signing in. */
-export function ShareStory({ id, onClose }: { readonly id: string; readonly onClose: () => void }) {
+export function ShareStory({
+  message: { id, bcc },
+  onClose,
+}: {
+  readonly message: Pick<Story['record'], 'id' | 'bcc'>;
+  readonly onClose: () => void;
+}) {
   const [link, setLink] = useState<NewLink | null>(null);
   if (link !== null) return <NewLinkDialog link={link} onClose={onClose} />;
   return (
@@ -43,6 +51,7 @@ export function ShareStory({ id, onClose }: { readonly id: string; readonly onCl
     >
       {({ field, values, put }) => (
         <>
+          {bcc.length > 0 && <Banner>{bccWords(bcc.length)}</Banner>}
           <Select label="It ends after" choices={HOURS} {...field('hours')} />
           <Checkbox
             label="Show subject and content"
@@ -56,6 +65,12 @@ export function ShareStory({ id, onClose }: { readonly id: string; readonly onCl
       )}
     </ActionForm>
   );
+}
+
+function bccWords(count: number): string {
+  return count === 1
+    ? 'One recipient is in Bcc. Whoever has the link sees that address, too.'
+    : `${count} recipients are in Bcc. Whoever has the link sees their addresses, too.`;
 }
 
 function NewLinkDialog({
