@@ -3,7 +3,25 @@ import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import { ADMIN, CAPTURING, Dashboard, HOST_NAME, NEEDED } from './dashboard.ts';
-import { faultsByAxe } from './looks.ts';
+import { faultsByAxe, settled } from './looks.ts';
+
+/** From then on `left` has all that had the focus and was not over the page. */
+const LEFT = `
+  var left = [];
+  addEventListener('focusin', ({ target }) => target.closest('#root') && left.push(target.outerHTML.slice(0, 120)));
+  addEventListener('blur', ({ target }) => target === window && left.push('the browser'));
+`;
+
+/** What has the focus, unless it is seen. */
+const HIDDEN = `(async () => {
+  await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
+  const at = document.activeElement;
+  if (at === document.body) return [];
+  const { left, top, width, height } = at.getBoundingClientRect();
+  const seen = document.elementFromPoint(left + width / 2, Math.min(top + height / 2, innerHeight - 1));
+  return at.contains(seen) || at.closest('label')?.contains(seen) ? [] : [at.outerHTML.slice(0, 120)];
+})()`;
 
 /** Signing in, with a second factor too; what a viewer sees; every page by keys alone. */
 
@@ -192,6 +210,50 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
       'Sign out',
       'Search messages for “out”',
     ]);
+    await page.context().close();
+  });
+
+  test('keeps the focus in what lies over the page, however fast Tab is pressed', async () => {
+    const page = await dashboard.signedIn('/users');
+    await page.getByRole('table', { name: 'Users' }).waitFor();
+    await page.evaluate(LEFT);
+    for (const open of [
+      () => page.keyboard.press('Control+k'),
+      () => page.keyboard.press('?'),
+      () => page.getByRole('button', { name: 'Add user' }).press('Enter'),
+    ]) {
+      await open();
+      await page.locator('[role=dialog] :focus').waitFor();
+      await page.evaluate('left.length = 0');
+      // No frame is drawn in between, with luck.
+      for (const key of ['Tab', 'Shift+Tab'])
+        await Promise.all(Array.from({ length: 25 }, () => page.keyboard.press(key)));
+      await page.evaluate("document.querySelector('main button').focus()");
+      expect(await page.evaluate('left')).toEqual([]);
+      await page.keyboard.press('Escape');
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    }
+    await page.goto('/relays?add=choose');
+    await page.locator('[role=dialog] :focus').waitFor();
+    await page.keyboard.press('Escape');
+    await page.locator('main h1:focus', { hasText: 'Relays' }).waitFor();
+    await page.context().close();
+  });
+
+  test('sees on a phone what has the focus, on the way down and up', async () => {
+    const page = await dashboard.signedIn('/users', { width: 390, height: 420 });
+    for (const path of ['/users', '/settings/smtp']) {
+      await page.goto(path);
+      await page.locator('main h1').waitFor();
+      await settled(page);
+      const hidden: string[] = [];
+      for (const key of ['Tab', 'Shift+Tab'])
+        for (let stops = 0; stops < 25; stops++) {
+          await page.keyboard.press(key);
+          hidden.push(...(await page.evaluate<string[]>(HIDDEN)));
+        }
+      expect([path, hidden]).toEqual([path, []]);
+    }
     await page.context().close();
   });
 

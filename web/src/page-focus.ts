@@ -50,7 +50,8 @@ function focusPage(left: string): () => void {
   return stop;
 }
 
-function focusHeading(): HTMLElement | null {
+/** Focuses the page's heading, from which it is read aloud. */
+export function focusHeading(): HTMLElement | null {
   const heading = document.querySelector<HTMLElement>('main h1');
   heading?.setAttribute('tabindex', '-1');
   heading?.focus({ preventScroll: true });

@@ -6,6 +6,7 @@ import { steadily } from '../connection.ts';
 import { opensPalette, PALETTE_KEYS, takeTypedAhead } from '../keyboard.ts';
 import { ask } from '../parts/ask.tsx';
 import { classNames } from '../parts/class-names.ts';
+import { useOverPage } from '../parts/over-page.ts';
 import { useNow } from '../parts/values.tsx';
 import { useAct, useCall } from '../queries.ts';
 import { setSession, useMay, useSession, useSessionAct } from '../session.tsx';
@@ -154,6 +155,7 @@ function Finder({
 }) {
   const id = useId();
   const field = useRef<HTMLInputElement>(null);
+  useOverPage(true);
   const [typed, type] = useState('');
   const [at, setAt] = useState(0);
   const { entries, note } = useEntries(typed);

@@ -51,6 +51,7 @@ import { stateWords, toneOf } from './badge.tsx';
 import { classNames, FILLS } from './class-names.ts';
 import { Wordmark } from './logo.tsx';
 import { Menu, MenuChoices, MenuItem, MenuLine, MenuLink } from './menu.tsx';
+import { useOverPage } from './over-page.ts';
 
 const HelpDialog = lazy(steadily(() => import('./help-dialog.tsx')));
 const Palette = lazy(steadily(() => import('../palette/palette.tsx')));
@@ -262,6 +263,7 @@ function MobileDrawer({
   readonly onClose: () => void;
   readonly children: ReactNode;
 }) {
+  useOverPage(open);
   return (
     <BaseDialog.Root open={open} onOpenChange={(next) => !next && onClose()}>
       <BaseDialog.Portal>

@@ -152,8 +152,8 @@ function Head<Row>({
 }: Pick<DataTableProps<Row>, 'columns'> &
   Pick<ReturnType<typeof useSorted<Row>>, 'orderOf' | 'sortBy'> & { readonly selection: ReactNode }) {
   return (
-    <thead className="sticky top-(--top-bar) z-10 block rounded-t-lg border-b border-line bg-surface @max-[42rem]:sr-only">
-      <tr className={classNames(ROW, 'min-h-9')}>
+    <thead className="sticky top-(--top-bar) z-10 block rounded-t-lg border-b border-line bg-surface @max-[42rem]:not-focus-within:sr-only">
+      <tr className={classNames(ROW, 'min-h-9 @max-[42rem]:py-1.5')}>
         {selection && <th scope="col">{selection}</th>}
         {columns.map((column) => {
           const { header, headerHidden, sort, align } = column;

@@ -2,6 +2,7 @@ import { Dialog as Base } from '@base-ui/react/dialog';
 import { X } from 'lucide-react';
 import { type ReactNode, useRef } from 'react';
 import { classNames } from './class-names.ts';
+import { useOverPage } from './over-page.ts';
 
 interface DialogProps {
   readonly kind?: 'dialog' | 'drawer';
@@ -46,6 +47,7 @@ export function Dialog({
   children,
 }: DialogProps) {
   const sheet = useRef<HTMLDivElement>(null);
+  useOverPage(open);
   return (
     <Base.Root open={open} onOpenChange={(next) => !next && onClose?.()}>
       <Base.Portal>
