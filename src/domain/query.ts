@@ -154,8 +154,10 @@ class Draft {
     this.#note(text);
   }
 
-  add({ token, value, not }: Piece): void {
+  add({ token, value: written, not }: Piece): void {
     const known = QUERY_TOKENS.find((name) => name === token);
+    // Blanks at the ends belong to a tag alone, which is compared exactly.
+    const value = known === 'tag' ? written : written.trim();
     if (token === null) this.#words('any', value, not);
     else if (known === undefined)
       this.refuse(`There is no token ${token}:. To search for the word, put it in quotes.`);
@@ -336,7 +338,7 @@ function dayStart(text: string): number | null {
 export interface Piece {
   /** The token before the colon, in lower case; null without one. */
   readonly token: string | null;
-  /** Without its quotes. */
+  /** Without its quotes, of which two stand for one between them. */
   readonly value: string;
   /** A minus precedes it. */
   readonly not: boolean;
@@ -356,17 +358,22 @@ export function piecesOf(text: string): Piece[] {
     if (token !== null) rest = rest.slice(token[0].length);
     const [value, length] = valueAt(rest);
     rest = rest.slice(length).trimStart();
-    if (token !== null || value !== '') pieces.push({ token: token?.[1]?.toLowerCase() ?? null, value, not });
+    if (token !== null || value.trim() !== '')
+      pieces.push({ token: token?.[1]?.toLowerCase() ?? null, value, not });
   }
   return pieces;
 }
 
+/** A text in quotes. */
+const QUOTED = /^"([^"]*(?:""[^"]*)*)("?)/;
+
 /** The value at the start of the text, and how many characters it takes. */
 function valueAt(text: string): [value: string, length: number] {
-  if (text.startsWith('"')) {
-    const close = text.indexOf('"', 1);
-    return close < 0 ? [text.slice(1).trim(), text.length] : [text.slice(1, close).trim(), close + 1];
+  const [all, inner = '', close] = QUOTED.exec(text) ?? [];
+  if (all === undefined) {
+    const end = /\s/.exec(text)?.index ?? text.length;
+    return [text.slice(0, end), end];
   }
-  const end = /\s/.exec(text)?.index ?? text.length;
-  return [text.slice(0, end), end];
+  const value = inner.replaceAll('""', '"');
+  return [close === '' ? value.trim() : value, all.length];
 }

@@ -1,9 +1,12 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Piece, piecesOf } from '../../../../src/domain/query.ts';
 import {
   messageNamed,
   readTerms,
   someTimes,
   suggest,
+  TOKENS,
   valuesFor,
   withoutTerm,
   withValues,
@@ -11,6 +14,13 @@ import {
 } from './query-text.ts';
 
 const terms = (text: string) => readTerms(text).map(({ token, value }) => [token, value]);
+
+/** A piece as the server reads it; names that it does not know are words here. */
+function shownPiece({ token, value, not }: Piece) {
+  return token === null || token in TOKENS
+    ? { token, value, not }
+    : { token: null, value: `${token}:${value}`, not };
+}
 
 describe('the text of a search', () => {
   it('names a message by its id, the same as a UUID, or a Message-ID, and by nothing else', () => {
@@ -80,9 +90,32 @@ describe('the text of a search', () => {
     ]);
   });
 
+  it('is taken apart as the server does', () => {
+    const parts = fc.constantFrom(
+      '"',
+      '""',
+      ' ',
+      '-',
+      'to:',
+      'tag:',
+      'tag:"',
+      'http://x',
+      'a',
+      'b"c',
+      '\u00a0',
+    );
+    fc.assert(
+      fc.property(fc.array(parts), (written) => {
+        const text = written.join('');
+        const read = readTerms(text).map(({ token, value, not }) => ({ token, value, not }));
+        expect(read).toEqual(piecesOf(text).map(shownPiece));
+      }),
+    );
+  });
+
   it('writes a term so that it is read as the same again', () => {
-    for (const value of ['plain', 'two words', 'quo"ted words', 'a:b', '//x'])
-      expect(terms(writeTerm('tag', value))).toEqual([['tag', value.replaceAll('"', '')]]);
+    for (const value of ['plain', 'two words', 'quo"ted words', '"', '""', ' "a" ', 'a:b', '//x'])
+      expect(terms(writeTerm('tag', value))).toEqual([['tag', value]]);
   });
 });
 

@@ -43,46 +43,45 @@ export interface Term {
   readonly token: TokenName | null;
   /** A minus stands before it: what must not be so. */
   readonly not: boolean;
-  /** Without quotes. */
+  /** Without its quotes. */
   readonly value: string;
   /** Where it stands in the text. */
   readonly start: number;
   readonly end: number;
 }
 
-/** Words end at spaces that are not between quotes. */
-const TERM = /(?:[^\s"]|"[^"]*(?:"|$))+/g;
-const NAMED = /^([a-z]+):(?!\/\/)(.*)$/is;
+/** A minus, a name with its colon, and a value: it ends at a blank, or with its quotes, between which two stand for one. */
+const TERM = /(-(?=\S))?(?:([a-z]{2,12}:)(?!\/\/)("[^"]*(?:""[^"]*)*"?|\S*)|("[^"]*(?:""[^"]*)*"?|\S+))/gi;
 
 /** Takes a search apart. */
 export function readTerms(text: string): Term[] {
-  return [...text.matchAll(TERM)].map((match) => {
-    const not = /^-./.test(match[0]);
-    const written = not ? match[0].slice(1) : match[0];
-    const [, name = '', rest = ''] = NAMED.exec(written) ?? [];
-    const token = asToken(name);
+  const terms = [...text.matchAll(TERM)].map((match): Term => {
+    const [all, minus, name = '', named = '', bare = ''] = match;
+    const token = TOKEN_NAMES.find((known) => `${known}:` === name.toLowerCase()) ?? null;
+    const value = unquote(named + bare);
     return {
       token,
-      not,
-      value: unquote(token === null ? written : rest),
+      not: minus !== undefined,
+      value: token === null ? name + value : value,
       start: match.index,
-      end: match.index + match[0].length,
+      end: match.index + all.length,
     };
   });
+  return terms.filter(({ token, value }) => token !== null || value.trim() !== '');
 }
 
-function asToken(name: string): TokenName | null {
-  return TOKEN_NAMES.find((token) => token === name.toLowerCase()) ?? null;
-}
+const QUOTED = /^"([^"]*(?:""[^"]*)*)("?)$/;
 
 function unquote(text: string): string {
-  return text.replaceAll('"', '');
+  const [, inner, close] = QUOTED.exec(text) ?? [];
+  if (inner === undefined) return text;
+  const value = inner.replaceAll('""', '"');
+  return close === '' ? value.trim() : value;
 }
 
 /** A token with its value, as it is written. With two slashes behind its colon it would be a URL. */
 export function writeTerm(token: TokenName, value: string): string {
-  const plain = unquote(value);
-  return /\s|^\/\//.test(plain) ? `${token}:"${plain}"` : `${token}:${plain}`;
+  return /[\s"]|^\/\//.test(value) ? `${token}:"${value.replaceAll('"', '""')}"` : `${token}:${value}`;
 }
 
 /** The search without one of its terms. */
