@@ -158,12 +158,15 @@ delivery: { retry_first_seconds: 3600, retry_max_seconds: 3600 }
     sink.script = {};
   });
 
-  test('the Overview tells how well mail goes, and a bar of its chart opens the messages of its time', async () => {
+  test('the Overview tells how well mail goes, and a bar of its chart opens what was accepted then', async () => {
     const page = await dashboard.signedIn('/');
     await page.getByText(/^(50|67|75|80|100) %$/).waitFor();
     const chart = page.locator('.u-over').first();
     const { width, height } = (await chart.boundingBox()) ?? { width: 0, height: 0 };
-    await chart.click({ position: { x: (width * 23.5) / 24, y: height / 2 } });
+    const position = { x: (width * 23.5) / 24, y: height / 2 };
+    await chart.hover({ position });
+    await page.getByText('Opens what was accepted then').waitFor();
+    await chart.click({ position });
     await page.waitForURL(/\/messages\?q=after:/);
     await page.getByRole('link', { name: 'To be delivered' }).first().waitFor();
   });

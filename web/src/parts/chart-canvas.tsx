@@ -21,7 +21,7 @@ export interface ChartProps {
   readonly stepSeconds: number;
   readonly series: readonly ChartSeries[];
   readonly height?: number;
-  /** Opens what is behind a step: its start and its end, in milliseconds. */
+  /** Opens the messages accepted in a step, given its start and its end in milliseconds; no index finds those that ended then. */
   readonly onPick?: ((from: number, until: number) => void) | undefined;
   /** The time zone in which times are written. */
   readonly zone: string;
@@ -176,7 +176,8 @@ function showTip(
     times,
     stepSeconds,
     zone,
-  }: Pick<ChartProps, 'series' | 'stepSeconds' | 'zone'> & { times: readonly number[] },
+    onPick,
+  }: Pick<ChartProps, 'series' | 'stepSeconds' | 'zone' | 'onPick'> & { times: readonly number[] },
 ): void {
   if (!tip) return;
   const left = drawn.cursor.left ?? -1;
@@ -186,7 +187,7 @@ function showTip(
   if (at === undefined) return;
   const title = formatStep(at * 1000, stepSeconds, zone);
   const figures = series.map(({ label, values }) => `${label}  ${formatCount(values[step] ?? 0)}`);
-  tip.textContent = [title, ...figures].join('\n');
+  tip.textContent = [title, ...figures, ...(onPick ? ['Opens what was accepted then'] : [])].join('\n');
   const room = drawn.over.clientWidth;
   const offset = drawn.over.offsetLeft;
   tip.style.left = left > room / 2 ? '' : `${offset + left + 14}px`;

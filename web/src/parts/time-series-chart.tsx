@@ -41,7 +41,7 @@ export function TimeSeriesChart(props: Omit<ChartProps, 'zone'>) {
       </div>
       <div className="sr-only">
         <table>
-          <caption>{label}</caption>
+          <caption>{onPick ? `${label}. A time opens the messages accepted in it.` : label}</caption>
           <thead>
             <tr>
               <th scope="col">From</th>
