@@ -44,12 +44,10 @@ const rates = () =>
     rows: z.array(rateRow()),
     /** Names that are not among the rows. */
     moreNames: z.number(),
-    /** All names together, also those that are not among the rows. Null by tag: mail may have several. */
-    total: rateCounts().nullable(),
-    /** From when on all is counted, where that is later than `from`: only the newest events were looked at. */
-    since: z.string().nullable(),
-    /** False: what is delivered is not in the log of events (`events.keep`), so there is nothing to compare with. */
-    knowsDelivered: z.boolean(),
+    /** All mail: a message with several tags counts once. */
+    total: rateCounts(),
+    /** Recipients that were too many different ones to be told apart: they are in the total alone. */
+    others: z.number(),
   });
 
 /** See {@link RATE_OPERATIONS}. */
@@ -59,7 +57,7 @@ export type Rates = Shown<typeof rates>;
 export const RATE_OPERATIONS = {
   rates: operation({
     meaning:
-      'Recipients by what became of them, day by day: by relay from counters, by recipient domain and tag from the newest events.',
+      'Recipients by what became of them, day by day, from counters: by relay, recipient domain or tag.',
     access: READ,
     request: z.strictObject({
       by: z.enum(RATES_BY),

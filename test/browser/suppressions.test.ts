@@ -124,20 +124,6 @@ describeWith(NEEDED, 'what became of mail', () => {
     expect(await bounces.getByRole('row').nth(1).innerText()).toMatch(/no mail$/);
   });
 
-  test('has no rates where nobody knows what was delivered', async () => {
-    await wide.route('**/api/call/rates', async (route) => {
-      const response = await route.fetch();
-      await route.fulfill({ response, json: { ...(await response.json()), knowsDelivered: false } });
-    });
-    await wide.goto('/reputation?by=domain');
-    await row(wide, 'example.org').waitFor();
-    const shown = await row(wide, 'example.org').getByRole('cell').allInnerTexts();
-    expect(shown).toEqual(['example.org', '1', '1']);
-    const bounces = wide.getByRole('figure', { name: 'Rate of bounces by day' });
-    expect(await bounces.getByRole('row').last().innerText()).toMatch(/no rate, 3 bounced$/);
-    await wide.unroute('**/api/call/rates');
-  });
-
   test('says so when what others told cannot be shown', async () => {
     await wide.route('**/api/call/messageFeedback', (route) =>
       route.fulfill({ status: 500, json: { code: 'failed', detail: 'The store is away.' } }),

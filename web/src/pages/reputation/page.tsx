@@ -1,5 +1,5 @@
 import { Gauge } from 'lucide-react';
-import { type ReactNode, useMemo } from 'react';
+import { useMemo } from 'react';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { formatCount, formatRate, plural } from '../../format.ts';
@@ -7,9 +7,9 @@ import { Badge } from '../../parts/badge.tsx';
 import { type Column, countColumn, DataTable } from '../../parts/data-table.tsx';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
 import { RateChart } from '../../parts/rate-chart.tsx';
-import { Banner, EmptyState, Fetched } from '../../parts/states.tsx';
+import { EmptyState, Fetched } from '../../parts/states.tsx';
 import { Chip, Segments, Toolbar } from '../../parts/toolbar.tsx';
-import { Said, Time } from '../../parts/values.tsx';
+import { Said } from '../../parts/values.tsx';
 import { ViewsMenu } from '../../parts/views-menu.tsx';
 import { useCall } from '../../queries.ts';
 import {
@@ -75,18 +75,14 @@ type Rates = ResultOf<'rates'>;
 
 function Found({ rates }: { readonly rates: Rates }) {
   const [{ name, untagged = false }, put] = useAddress();
-  const { by, rows, from, moreNames, total, knowsDelivered } = rates;
-  const columns = useMemo(() => columnsBy(by, knowsDelivered), [by, knowsDelivered]);
+  const { by, rows, from, moreNames, total, others } = rates;
+  const columns = useMemo(() => columnsBy(by), [by]);
   const wanted = untagged ? '' : name;
-  // By tag nothing stands for all: a message with two tags would count twice.
-  const shown = wanted === undefined ? (total ?? rows[0]) : rows.find((row) => row.name === wanted);
-  if (rows.every((row) => isNothing(figuresOf(row, knowsDelivered))))
+  const shown = wanted === undefined ? total : rows.find((row) => row.name === wanted);
+  if (isNothing(figuresOf(total)))
     return (
       <Card flush>
-        <EmptyState
-          icon={Gauge}
-          title={knowsDelivered ? 'No mail in this time' : 'Nothing came back in this time'}
-        >
+        <EmptyState icon={Gauge} title="No mail in this time">
           Once mail has left by a relay, it stands here how much of it came back, and how much was called
           spam.
         </EmptyState>
@@ -94,19 +90,13 @@ function Found({ rates }: { readonly rates: Rates }) {
     );
   return (
     <div className="space-y-4">
-      <Honesty rates={rates} />
-      {wanted === undefined ? (
-        total === null && (
-          <Shown>
-            <Name of={rows[0]?.name ?? ''} by={by} />
-          </Shown>
-        )
-      ) : (
-        <Shown>
+      {wanted !== undefined && (
+        <p className="flex min-w-0 items-center gap-2">
+          <span className="shrink-0 text-soft">Shown:</span>
           <Chip label="this choice" onRemove={() => put({ name: undefined, untagged: undefined })}>
             <Name of={wanted} by={by} />
           </Chip>
-        </Shown>
+        </p>
       )}
       {shown === undefined ? (
         <Card flush>
@@ -117,10 +107,10 @@ function Found({ rates }: { readonly rates: Rates }) {
         </Card>
       ) : (
         <>
-          <Summary figures={figuresOf(shown, knowsDelivered)} />
+          <Summary figures={figuresOf(shown)} />
           <div className="grid gap-4 xl:grid-cols-2">
-            <Complaints days={figuresByDay(shown, knowsDelivered)} from={from} />
-            <Bounces days={figuresByDay(shown, knowsDelivered)} from={from} />
+            <Complaints days={figuresByDay(shown)} from={from} />
+            <Bounces days={figuresByDay(shown)} from={from} />
           </div>
         </>
       )}
@@ -136,9 +126,11 @@ function Found({ rates }: { readonly rates: Rates }) {
           rowId={(row) => row.name}
           onOpen={(row) => put({ name: row.name || undefined, untagged: row.name === '' || undefined })}
         />
-        {moreNames > 0 && (
+        {(moreNames > 0 || others > 0) && (
           <p className="border-t border-line px-4 py-2.5 text-sm text-soft">
-            and {formatCount(moreNames)} more, with less mail
+            {moreNames > 0 && `and ${formatCount(moreNames)} more, with less mail. `}
+            {others > 0 &&
+              `${formatCount(others)} more recipients were too many different ones to be told apart.`}
           </p>
         )}
       </Card>
@@ -146,47 +138,10 @@ function Found({ rates }: { readonly rates: Rates }) {
   );
 }
 
-function Shown({ children }: { readonly children: ReactNode }) {
-  return (
-    <p className="flex min-w-0 items-center gap-2">
-      <span className="shrink-0 text-soft">Shown:</span>
-      {children}
-    </p>
-  );
-}
-
-/** What the figures do not say. */
-function Honesty({ rates: { since, knowsDelivered } }: { readonly rates: Rates }) {
-  if (since === null && knowsDelivered) return null;
-  return (
-    <Banner level="info">
-      {since !== null && (
-        <p>
-          Counted from the newest events, back to <Time at={since} exact />. What was before is not in these
-          figures.
-        </p>
-      )}
-      {!knowsDelivered && (
-        <p>
-          Deliveries are not kept in the log of events (events.keep is exceptional), so there are counts, but
-          no rates.
-        </p>
-      )}
-    </Banner>
-  );
-}
-
 function Summary({ figures }: { readonly figures: Figures }) {
   const { delivered, failed, complained, bounceRate, complaintRate } = figures;
   const tone = { good: 'delivered', warn: 'retrying', bad: 'failed' } as const;
   const judged = complaintTone(figures);
-  if (delivered === null)
-    return (
-      <StatRow>
-        <Stat label="Bounced" value={formatCount(failed)} note="refused, given up, or come back" />
-        <Stat label="Called spam" value={formatCount(complained)} note="recipients who told" />
-      </StatRow>
-    );
   return (
     <StatRow>
       <Stat label="Delivered" value={formatCount(delivered)} note="taken by the next hop" />
@@ -265,9 +220,7 @@ function Name({ of, by }: { readonly of: string; readonly by: RatesBy }) {
   return <Said text={of} none={by === 'tag' ? '(no tag)' : '–'} className="min-w-0 font-medium" />;
 }
 
-function columnsBy(by: RatesBy, knowsDelivered: boolean): readonly Column<RateRow>[] {
-  const figures = (row: RateRow) => figuresOf(row, knowsDelivered);
-  const known = (one: Column<RateRow>) => (knowsDelivered ? [one] : []);
+function columnsBy(by: RatesBy): readonly Column<RateRow>[] {
   return [
     {
       header: BY.find(({ value }) => value === by)?.label ?? 'Name',
@@ -275,25 +228,23 @@ function columnsBy(by: RatesBy, knowsDelivered: boolean): readonly Column<RateRo
       sort: ({ name }) => name,
       cell: ({ name }) => <Name of={name} by={by} />,
     },
-    ...known(
-      countColumn({ header: 'Delivered', width: '7rem', sorts: true }, (row) => figures(row).delivered ?? 0),
-    ),
-    countColumn({ header: 'Bounced', width: '6.5rem', sorts: true }, (row) => figures(row).failed),
-    ...known({
+    countColumn({ header: 'Delivered', width: '7rem', sorts: true }, (row) => figuresOf(row).delivered),
+    countColumn({ header: 'Bounced', width: '6.5rem', sorts: true }, (row) => figuresOf(row).failed),
+    {
       header: 'Bounce rate',
       width: '7rem',
       align: 'end',
-      sort: (row) => figures(row).bounceRate ?? 0,
-      cell: (row) => formatRate(figures(row).bounceRate),
-    }),
-    countColumn({ header: 'Complaints', width: '7rem', sorts: true }, (row) => figures(row).complained),
-    ...known({
+      sort: (row) => figuresOf(row).bounceRate ?? 0,
+      cell: (row) => formatRate(figuresOf(row).bounceRate),
+    },
+    countColumn({ header: 'Complaints', width: '7rem', sorts: true }, (row) => figuresOf(row).complained),
+    {
       header: 'Complaint rate',
       width: '8.5rem',
       align: 'end',
-      sort: (row) => figures(row).complaintRate ?? 0,
-      cell: (row) => <ComplaintRate figures={figures(row)} />,
-    }),
+      sort: (row) => figuresOf(row).complaintRate ?? 0,
+      cell: (row) => <ComplaintRate figures={figuresOf(row)} />,
+    },
   ];
 }
 

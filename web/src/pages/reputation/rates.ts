@@ -1,5 +1,5 @@
 import type { ResultOf } from '../../../../src/operations/table.ts';
-import { formatRate, plural } from '../../format.ts';
+import { formatRate } from '../../format.ts';
 import type { Tone } from '../../parts/badge.tsx';
 
 /** What became of mail of one relay, recipient domain or tag, by day. */
@@ -16,29 +16,27 @@ export const LIMIT = 0.003;
 
 /** Recipients of one day, or of several. */
 export interface Figures {
-  /** Null: what is delivered is not known. */
-  readonly delivered: number | null;
+  readonly delivered: number;
   /** Refused, given up, or come back. */
   readonly failed: number;
   readonly complained: number;
-  /** Of those whose mail was tried to its end, the part that failed; null: there were none, or nobody knows of all. */
+  /** Of those whose mail was tried to its end, the part that failed; null: there were none. */
   readonly bounceRate: number | null;
-  /** Of those who got mail, the part that called it spam; null: nobody got any, or nobody knows who did. */
+  /** Of those who got mail, the part that called it spam; null: nobody got any. */
   readonly complaintRate: number | null;
 }
 
 /** The figures of each day. */
-export function figuresByDay(counts: RateCounts, knowsDelivered: boolean): Figures[] {
-  return counts.failed.map((_, day) => figuresOf(counts, knowsDelivered, day));
+export function figuresByDay(counts: RateCounts): Figures[] {
+  return counts.failed.map((_, day) => figuresOf(counts, day));
 }
 
 /** The figures of one day, or of all. */
-export function figuresOf(counts: RateCounts, knowsDelivered: boolean, day?: number): Figures {
+export function figuresOf(counts: RateCounts, day?: number): Figures {
   const sum = (column: readonly number[]) =>
     day === undefined ? column.reduce((all, one) => all + one, 0) : (column[day] ?? 0);
   const failed = sum(counts.failed);
   const complained = sum(counts.complained);
-  if (!knowsDelivered) return { delivered: null, failed, complained, bounceRate: null, complaintRate: null };
   const delivered = sum(counts.delivered);
   // What came back had been delivered before: it is one recipient, not two.
   const tried = delivered + failed - sum(counts.bounced);
@@ -53,7 +51,7 @@ export function figuresOf(counts: RateCounts, knowsDelivered: boolean, day?: num
 
 /** Whether nothing is counted. */
 export function isNothing({ delivered, failed, complained }: Figures): boolean {
-  return (delivered ?? 0) + failed + complained === 0;
+  return delivered + failed + complained === 0;
 }
 
 /** How much of a day's mail came back, in words. */
@@ -65,8 +63,7 @@ export function bounceWords(figures: Figures): string {
 export function complaintWords(figures: Figures): string {
   const { delivered, complained, complaintRate } = figures;
   if (isNothing(figures)) return 'no mail';
-  const counts = delivered === null ? plural(complained, 'complaint') : `${complained} of ${delivered}`;
-  return `${rateWords(complaintRate)}, ${counts}`;
+  return `${rateWords(complaintRate)}, ${complained} of ${delivered}`;
 }
 
 function rateWords(rate: number | null): string {
@@ -84,8 +81,7 @@ const ENOUGH_COMPLAINTS = 3;
 
 /** How a rate of complaints is to be taken. */
 export function complaintTone({ delivered, complained, complaintRate }: Figures): Tone {
-  if (complaintRate === null || ((delivered ?? 0) < ENOUGH_MAIL && complained < ENOUGH_COMPLAINTS))
-    return 'neutral';
+  if (complaintRate === null || (delivered < ENOUGH_MAIL && complained < ENOUGH_COMPLAINTS)) return 'neutral';
   if (complaintRate >= LIMIT) return 'bad';
   return complaintRate >= ASKED_FOR ? 'warn' : 'good';
 }
