@@ -3,6 +3,7 @@ import type { Reception } from '../accounts/reception.ts';
 import { linkPath, makeLink, type NewLink } from '../accounts/sign-in.ts';
 import type { Session, User } from '../domain/account.ts';
 import type { Mailbox } from '../domain/mailbox.ts';
+import type { MessageRecord } from '../domain/message.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import {
   type AccountOperations,
@@ -196,21 +197,21 @@ function linkView(name: string | null, link: NewLink, deps: Deps): UserLink {
 async function users({ reception: { accounts, clock }, views }: Deps): Promise<ListedUser[]> {
   const now = clock.wall();
   const [all, links] = await Promise.all([accounts.users(now), accounts.links(now)]);
+  const sent = await views.messages(links.flatMap(({ mail }) => (mail === null ? [] : [mail.message])));
+  // Its record may be gone.
+  const statuses = new Map(sent.map((message) => [message.id, statusOf(message)] as const));
   const shown = new Map<string, ListedUser['link']>();
   for (const { user, expiresAt, mail } of links)
     if (user !== null)
       shown.set(user, {
         expiresAt: formatTimestamp(expiresAt),
-        mail: mail && { to: mail.to, id: mail.message, status: await statusOf(mail.message, views) },
+        mail: mail && { to: mail.to, id: mail.message, status: statuses.get(mail.message) ?? null },
       });
   return all.map((user) => ({ ...userView(user), link: shown.get(user.name) ?? null }));
 }
 
-/** What became of a message; null: its record is gone. */
-async function statusOf(id: string, views: Pick<Deps['views'], 'message'>) {
-  const { message } = (await views.message(id)) ?? {};
-  if (message === undefined) return null;
-  return message.outcome === 'captured' ? 'captured' : message.status;
+function statusOf({ outcome, status }: Pick<MessageRecord, 'outcome' | 'status'>) {
+  return outcome === 'captured' ? 'captured' : status;
 }
 
 async function hasPassword({ accounts, clock }: Reception): Promise<boolean> {

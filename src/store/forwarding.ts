@@ -88,6 +88,7 @@ export const SUPPRESSION_VERBS: Readonly<Record<keyof SuppressionList, true>> = 
 /** The views. */
 export const VIEWS: Readonly<Record<Exclude<keyof Views, 'close'>, true>> = {
   message: true,
+  messages: true,
   list: true,
   search: true,
   countFound: true,

@@ -17,6 +17,9 @@ export interface Views {
   /** A message with its recipients, or null. The caller checks who owns it. */
   message(id: string): Promise<MessageDetail | null>;
 
+  /** Those of these messages that there are, in the order of the ids. For few, with few recipients: they are read at once. */
+  messages(ids: readonly string[]): Promise<MessageRecord[]>;
+
   /**
    * Messages, newest first: by id; by order of acceptance if filtered by address or Message-ID, which differs only
    * between messages accepted at the same time. Examines at most `MAX_EXAMINED` records, in slices that let others read

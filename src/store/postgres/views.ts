@@ -44,6 +44,7 @@ export function viewsOver(
   const searches = new Searches(database, limits);
   return {
     message: (id) => message(database, id),
+    messages: async (ids) => (await readDetails(database, ids)).map(({ message: record }) => record),
     list: (query) => lists.list(query),
     search: (query) => searches.search(query),
     countFound: (query) => searches.count(query),

@@ -1,4 +1,5 @@
 import type { Bounce } from '../../domain/aftermath.ts';
+import type { MessageRecord } from '../../domain/message.ts';
 import { IDEMPOTENCY_MS } from '../accepting.ts';
 import { fromJson } from '../columns.ts';
 import type { CountedEvent, Period } from '../counting.ts';
@@ -55,7 +56,7 @@ export function createViews(db: Driver, limits: ViewLimits = {}): ViewVerbs {
   const run = runnerOver(db);
   const slices = sliceViews(db, inSnapshot, limits);
   return {
-    message: messageView(db, inSnapshot),
+    ...messageViews(db, inSnapshot),
     list: (query: ListQuery): ListPage => {
       const paging = new Paging(query, maxExamined);
       while (paging.page === null) paging.add(slices.listSlice(paging.rest));
@@ -121,7 +122,7 @@ function readAftermath(row: AftermathRow): RecipientAftermath {
   return { ...known, bounce: bounce === null ? null : fromJson<Bounce>(bounce) };
 }
 
-function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => MessageDetail | null {
+function messageViews(db: Driver, inSnapshot: InSnapshot): Pick<ViewVerbs, 'message' | 'messages'> {
   const recipientsOf = recipientReader(db);
   const aftermathOf = db.prepare<[id: string], AftermathRow>(
     `SELECT idx, confirmed_at, bounce, complained_at, unsubscribed_at, suppression FROM aftermath WHERE message = ?`,
@@ -131,16 +132,23 @@ function messageView(db: Driver, inSnapshot: InSnapshot): (id: string) => Messag
     [seq: number],
     [sourceAddress: string | null, routeTable: number, stream: string | null]
   >('SELECT source_address, route_table, stream FROM messages WHERE seq = ?');
-  return (id) =>
-    inSnapshot(() => {
-      const row = byId.get(id);
-      if (row === undefined) return null;
-      const recipients = recipientsOf(row[0]);
-      const [sourceAddress = null, routeTable = 0, stream = null] = originOf.get(row[0]) ?? [];
-      const origin = { sourceAddress, routeTable, stream };
-      const aftermath = aftermathOf.all(id).map(readAftermath);
-      return { message: messageOf(row, recipients), recipients, origin, aftermath };
-    });
+  const detailOf = (id: string): MessageDetail | null => {
+    const row = byId.get(id);
+    if (row === undefined) return null;
+    const recipients = recipientsOf(row[0]);
+    const [sourceAddress = null, routeTable = 0, stream = null] = originOf.get(row[0]) ?? [];
+    const origin = { sourceAddress, routeTable, stream };
+    const aftermath = aftermathOf.all(id).map(readAftermath);
+    return { message: messageOf(row, recipients), recipients, origin, aftermath };
+  };
+  const recordOf = (id: string): MessageRecord[] => {
+    const row = byId.get(id);
+    return row === undefined ? [] : [messageOf(row, recipientsOf(row[0]))];
+  };
+  return {
+    message: (id) => inSnapshot(() => detailOf(id)),
+    messages: (ids) => inSnapshot(() => ids.flatMap(recordOf)),
+  };
 }
 
 type DepthRow = [lane: string, waiting: number, processing: number, firstDue: number | null];

@@ -77,6 +77,19 @@ export function readingContract(open: OpenSubject): void {
     });
   });
 
+  describe('messages', () => {
+    it('are read by their ids, in that order, except those that are not there', async () => {
+      const [first, second] = [message(), message({ deliveries: [recipient(), recipient()] })];
+      await subject.store.accept([first, second, message()], at());
+      const found = await subject.views.messages([second.id, 'msg_none', first.id]);
+      expect(found).toEqual([
+        (await subject.views.message(second.id))?.message,
+        (await subject.views.message(first.id))?.message,
+      ]);
+      expect(await subject.views.messages([])).toEqual([]);
+    });
+  });
+
   describe('figures', () => {
     it('count per UTC day and minute what contract §8 says', async () => {
       const lease = await takeLane(subject.store);
