@@ -156,6 +156,7 @@ export async function startAccess(epoch?: number) {
     clock,
     reception,
     accounts,
+    sharing,
     store,
     views,
     intake,

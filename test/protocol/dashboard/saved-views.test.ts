@@ -1,6 +1,8 @@
 /** What users save of what pages show, and show each other. */
 
 import { expect, test } from 'vitest';
+import type { SavedView } from '../../../src/store/sharing.ts';
+import { savedView } from '../../support/sharing.ts';
 import { type Browser, startAccess } from './access-world.ts';
 
 const FAILED = { page: '/messages', name: 'Failed', search: { q: 'status:failed' } } as const;
@@ -104,4 +106,17 @@ test('operators share their views with everybody; who may not, and whose it is n
   // An administrator ends what somebody else shares.
   expect((await root.operation('shareView', { id, shared: false })).status).toBe(200);
   expect(await namesOf(vic)).toEqual([['Own', true]]);
+});
+
+test('all together share no more than 100 views', async () => {
+  const world = await startAccess();
+  const ola = await signedIn(world, 'ola', 'admin');
+  const views = Array.from({ length: 101 }, (_, place) => savedView({ user: 'ola', name: `${place}` }));
+  for (const view of views) await world.sharing.addView(view, views.length);
+  for (const { id } of views.slice(0, 99)) await world.sharing.shareView('ola', id, views.length);
+  const share = (view: SavedView | undefined) =>
+    ola.operation<object>('shareView', { id: view?.id, shared: true });
+  expect((await share(views[99])).status).toBe(200);
+  const { status, body } = await share(views[100]);
+  expect([status, body.detail]).toEqual([409, 'There are already 100 shared views, the maximum.']);
 });

@@ -2,6 +2,7 @@
 
 import { expect, test } from 'vitest';
 import { at, KEEP_ALL, message } from '../../contract/store/fixtures.ts';
+import { storyLink } from '../../support/sharing.ts';
 import { MINUTE, startAccess } from './access-world.ts';
 import { HIDDEN, SAID } from './shared-story.ts';
 
@@ -182,6 +183,25 @@ test('operators make links, a bounded number of a bounded life; everybody here s
   expect((await ola.operation('endStoryLink', { id: made.body.id })).status).toBe(200);
   state.linkDays = 0;
   expect((await make({ hours: 1 })).body).toMatchObject({ detail: expect.stringContaining('is 0') });
+});
+
+test('there are no more than 10,000 links to stories', async () => {
+  const { make, ola, sharing, clock } = await startSharing();
+  const bounds = { ofMessage: 1, all: 9_999 };
+  const expiresAt = clock.wall() + HOUR;
+  for (let added = 0; added < bounds.all; added++) {
+    const link = storyLink({ message: `msg_${added}`, expiresAt });
+    await sharing.addStoryLink({ link, hash: `${added}` }, bounds, clock.wall());
+  }
+  const last = await make();
+  expect(last.status).toBe(200);
+  const { status, body } = await make();
+  expect([status, body]).toMatchObject([
+    409,
+    { detail: 'There are 10000 links to stories already: end some.' },
+  ]);
+  await ola.operation('endStoryLink', { id: last.body.id });
+  expect((await make()).status).toBe(200);
 });
 
 test('a link leads to the name by which others reach the dashboard', async () => {
