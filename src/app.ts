@@ -32,19 +32,19 @@ import { countTopics, type TopicCounts } from './dashboard/hints.ts';
 import type { Clock } from './lib/clock.ts';
 import type { Random } from './lib/random.ts';
 import { SharedClock } from './lib/shared-clock.ts';
+import type { Counting } from './observe/counting.ts';
 import { logEvents } from './observe/event-log.ts';
 import { Events } from './observe/events.ts';
 import { type HookProofs, rememberHookProofs } from './observe/hook-proofs.ts';
 import { createLog, LogRing, Output, type ServiceLog } from './observe/log.ts';
 import {
-  type Denials,
   type DeniedSources,
   type RelayHistory,
   rememberDenied,
   rememberRelays,
   tallyDenials,
 } from './observe/remembered.ts';
-import { countTraffic, type TrafficCounting } from './observe/traffic-counts.ts';
+import { countTraffic } from './observe/traffic-counts.ts';
 import type { Operations } from './operations/table.ts';
 import { Preflighter } from './preflight/preflighter.ts';
 import { Previewer } from './preview/previewer.ts';
@@ -133,8 +133,8 @@ class Service implements App {
   #storage: Storage | null = null;
   #live: LiveConfig | null = null;
   #work: Work | null = null;
-  #denials: Denials | null = null;
-  #traffic: TrafficCounting | null = null;
+  #denials: Counting | null = null;
+  #traffic: Counting | null = null;
   #hookProofs: HookProofs | null = null;
   #previewer: Previewer | null = null;
   #preflighter: Preflighter | null = null;

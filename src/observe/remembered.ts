@@ -1,10 +1,10 @@
 import { relayOfLane } from '../domain/lane.ts';
 import { shortReply } from '../domain/outcome.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { Store } from '../store/store.ts';
-import type { Events, Unsubscribe } from './events.ts';
+import { type Counting, type CountingOptions, countEvents } from './counting.ts';
+import type { Event, Events, Unsubscribe } from './events.ts';
 
 /** How often a source was refused for a reason, with the same key, on this node since it started. */
 export interface DeniedTally {
@@ -73,35 +73,20 @@ function nameOf(
   return `${reason} ${port} ${sourceAddress} ${keyId}`;
 }
 
-export interface DenialOptions {
-  readonly events: Events;
+/** What counting refusals needs. */
+export interface DenialOptions extends CountingOptions {
   readonly store: Pick<Store, 'tally'>;
   /** The node that counts. */
   readonly node: string;
-  readonly clock: Clock;
-  readonly log: Log;
 }
 
-/** Writes refusals to the store. */
-export interface Denials {
-  /** Stops counting, and writes the remaining counts. */
-  stop(): Promise<void>;
-}
-
-const EVERY_MS = 1000;
-
-/**
- * Counts refusals in memory and adds them to the store's figures once a second, so that a flood of strangers costs one
- * transaction a second. Counts that cannot be stored are kept and retried.
- */
-export function tallyDenials(options: DenialOptions): Denials {
-  const { events, store, node, clock, log } = options;
-  const stopping = new AbortController();
+/** Begins to count refusals, and adds them to the store's figures. Counts that cannot be stored are kept and retried. */
+export function tallyDenials(options: DenialOptions): Counting {
+  const { store, node, clock } = options;
   let pending = 0;
-  const unsubscribe = events.on((event) => {
+  const note = (event: Event) => {
     if (event.type === 'denied') pending += event.count;
-  });
-
+  };
   const write = async () => {
     const count = pending;
     if (count === 0) return;
@@ -110,23 +95,10 @@ export function tallyDenials(options: DenialOptions): Denials {
       await store.tally([{ event: 'denied', count }], { node, now: clock.wall() });
     } catch (error) {
       pending += count;
-      log.debug('denials.not_tallied', { error: error instanceof Error ? error.message : String(error) });
+      throw error;
     }
   };
-  const run = async () => {
-    while (!stopping.signal.aborted) {
-      await clock.sleep(EVERY_MS, stopping.signal);
-      await write();
-    }
-  };
-  const running = run();
-  return {
-    stop: () => {
-      unsubscribe();
-      stopping.abort();
-      return running;
-    },
-  };
+  return countEvents({ note, write, failure: 'denials.not_tallied' }, options);
 }
 
 /** A lane began to rest, or its next hop works again. */

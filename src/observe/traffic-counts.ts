@@ -14,15 +14,14 @@ import {
   tagsText,
 } from '../domain/traffic.ts';
 import type { Clock } from '../lib/clock.ts';
-import type { Log } from '../lib/log.ts';
 import { NewestMap } from '../lib/newest-map.ts';
 import type { ReplyCount, Traffic, TrafficCount } from '../store/traffic.ts';
-import type { Event, Events } from './events.ts';
+import { type Counting, type CountingOptions, countEvents } from './counting.ts';
+import type { Event } from './events.ts';
 
 /** Counts what becomes of mail in memory, and writes the sums every few seconds: no mail waits, and a crash loses seconds. */
 
-/** How often it is seen whether sums are to be written: at once if they are few, so that pages show them soon. */
-const LOOK_MS = 1_000;
+/** So few sums are written at once, so that pages show them soon. */
 const FEW = 100;
 /** Many are written so often: a crash loses those of this time. */
 const WRITE_MS = 10_000;
@@ -203,27 +202,21 @@ function keyOf(time: number, { relay, domain, provider, keyId, tags }: TrafficKi
 }
 
 /** What counting it needs. */
-export interface TrafficOptions {
-  readonly events: Events;
+export interface TrafficOptions extends CountingOptions {
   readonly traffic: Pick<Traffic, 'addTraffic' | 'addReplies'>;
   readonly relays: { get(name: string): { readonly relay: { readonly type: string } } | undefined };
-  readonly clock: Clock;
-  readonly log: Log;
-}
-
-/** Writes what becomes of mail to the store. */
-export interface TrafficCounting {
-  /** Stops counting, and writes the remaining sums. */
-  stop(): Promise<void>;
 }
 
 /** Begins to count. What cannot be stored is kept and tried again. */
-export function countTraffic({ events, traffic, relays, clock, log }: TrafficOptions): TrafficCounting {
+export function countTraffic(options: TrafficOptions): Counting {
+  const { traffic, relays, clock } = options;
   const counts = new TrafficCounts(clock, (name) => relays.get(name)?.relay.type === 'mx');
-  const stopping = new AbortController();
-  const unsubscribe = events.on(counts.note);
+  let writtenAt = clock.mono();
 
-  const write = async () => {
+  const write = async (isLast: boolean) => {
+    const isDue = isLast || counts.size <= FEW || clock.mono() - writtenAt >= WRITE_MS;
+    if (!isDue) return;
+    writtenAt = clock.mono();
     let { kinds, replies } = counts.take();
     try {
       for (; kinds.length > 0; kinds = kinds.slice(BATCH))
@@ -232,25 +225,8 @@ export function countTraffic({ events, traffic, relays, clock, log }: TrafficOpt
         await traffic.addReplies(replies.slice(0, BATCH), MAX_KEPT.replies);
     } catch (error) {
       counts.takeBack(kinds, replies);
-      log.debug('traffic.not_written', { message: error instanceof Error ? error.message : String(error) });
+      throw error;
     }
   };
-  const run = async () => {
-    let writtenAt = clock.mono();
-    while (!stopping.signal.aborted) {
-      await clock.sleep(LOOK_MS, stopping.signal);
-      const isDue = counts.size <= FEW || clock.mono() - writtenAt >= WRITE_MS;
-      if (!isDue && !stopping.signal.aborted) continue;
-      writtenAt = clock.mono();
-      if (counts.size > 0) await write();
-    }
-  };
-  const running = run();
-  return {
-    stop: () => {
-      unsubscribe();
-      stopping.abort();
-      return running;
-    },
-  };
+  return countEvents({ note: counts.note, write, failure: 'traffic.not_written' }, options);
 }
