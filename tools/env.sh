@@ -124,7 +124,7 @@ install_runtime() {
   lock_installation "$place"
   if ! is_runtime_there; then
     [ "$place" = "$root/tools/node" ] || cp "$root/tools/node/package.json" "$root/tools/node/package-lock.json" "$place/"
-    install_packages "$place" "Node.js $needed_node (once)" runtime_works
+    install_packages "$place" "Node.js $needed_node (once; a minute or so)" runtime_works
   fi
   unlock_installation
 }

@@ -280,7 +280,7 @@ test('a package for all users brings its Node.js into the home of whoever starts
   });
   const first = run({ HOME: home });
   expect([first.status, first.stdout]).toEqual([0, 'started\n']);
-  expect(first.stderr).toContain('Installing Node.js 24 (once)');
+  expect(first.stderr).toContain('Installing Node.js 24 (once; a minute or so)');
   expect(run({ HOME: home })).toMatchObject({ status: 0, stdout: 'started\n', stderr: '' });
   expect(calls()).toEqual([join(home, '.cache/waybill/node')]);
   // Another version of Waybill pins another Node.js.

@@ -84,7 +84,7 @@ describeIf(
       const server = new RunningServer(child, join(app, 'data'));
       try {
         await server.printed(/^ {2}KEY=\$\(waybill keys create /m);
-        expect(server.output).toContain('Installing Node.js 24 (once)');
+        expect(server.output).toContain('Installing Node.js 24 (once; a minute or so)');
         const { api, pid } = JSON.parse(readFileSync(join(app, 'data/runtime.json'), 'utf8')) as Runtime;
         const key = (await command('npx', 'waybill', 'keys', 'create', 'first', '--quiet')).stdout.trim();
         const sent = await fetch(`http://localhost:${api}/api/v1/messages`, {
