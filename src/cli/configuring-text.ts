@@ -103,7 +103,15 @@ function changeText({ section, name, action, fields }: Change): string {
 function fieldLines({ field, before, after }: Change['fields'][number], action: Change['action']): string[] {
   if (action === 'add' && !isLong(after)) return [`${field}: ${valueText(after)}`];
   if (!isLong(before) && !isLong(after)) return [`${field}: ${valueText(before)} → ${valueText(after)}`];
-  return [`${field}:`, ...lineDifference(linesOf(before), linesOf(after)).map((line) => `  ${line}`)];
+  const lines = [...lineDifference(linesOf(before), linesOf(after)), ...endDifference(before, after)];
+  return [`${field}:`, ...lines.map((line) => `  ${line}`)];
+}
+
+/** Of texts of which one alone ends with a line end: their lines do not show it. */
+function endDifference(before: unknown, after: unknown): string[] {
+  const [had, has] = [before, after].map((value) => typeof value === 'string' && value.endsWith('\n'));
+  if (had === has || before === null || after === null) return [];
+  return [has ? '  (a line end at the end is new)' : '  (the line end at the end is gone)'];
 }
 
 function isLong(value: unknown): boolean {
@@ -112,7 +120,8 @@ function isLong(value: unknown): boolean {
 
 function linesOf(value: unknown): readonly string[] {
   if (value === null) return [];
-  return (typeof value === 'string' ? value : JSON.stringify(value)).split('\n');
+  // A line end at the end begins no line.
+  return (typeof value === 'string' ? value.replace(/\n$/, '') : JSON.stringify(value)).split('\n');
 }
 
 function valueText(value: unknown): string {

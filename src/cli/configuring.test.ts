@@ -111,6 +111,22 @@ test('what differs is shown field by field, and a file without something removes
   expect((await here.json(['webhooks', 'list'])).webhooks).toHaveLength(1);
 });
 
+test('lines are shown without an empty one at the end, and a line end there where it makes the difference', () => {
+  const planned = { file: 'mail.yaml', options: {}, missing: [], now: 0 };
+  const shownOf = (before: string | null, after: string) => {
+    const fields = [{ field: 'text', before, after }];
+    const action = before === null ? ('add' as const) : ('change' as const);
+    const changes = [{ section: 'templates' as const, name: 't', action, fields }];
+    return planText({ hash: '', basis: {}, changes, left: [] }, planned).split('\n\n')[0];
+  };
+  expect(shownOf(null, 'Hello.\nBye.\n')).toBe('+ templates t\n    text:\n      + Hello.\n      + Bye.');
+  expect(shownOf('a\nb\n', 'a\nc\n')).toBe(
+    '~ templates t\n    text:\n        (1 line as before)\n      - b\n      + c',
+  );
+  expect(shownOf('a\nb', 'a\nb\n')).toMatch(/\(2 lines as before\)\n {8}\(a line end at the end is new\)$/);
+  expect(shownOf('a\nb\n', 'a\nb')).toMatch(/\(the line end at the end is gone\)$/);
+});
+
 test('however much is kept, what changes can be seen', () => {
   const left = Array.from({ length: 21 }, (_, n) => ({ section: 'domains' as const, name: `d${n}.example` }));
   const planned = { file: 'mail.yaml', options: {}, missing: [], now: 0 };
