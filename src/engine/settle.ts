@@ -258,7 +258,7 @@ export class Recorder {
     const owed = owedByStop(ended, stopped, now);
     const written = owed && (await reports.writePatiently(unit, owed, this.#giveUp));
     // While the sender cannot be told, they wait.
-    if (written === 'not_now') return await this.giveBack([{ unit, content: null }], null);
+    if (written === 'not_now') return await this.giveBack([jobOf(unit)], null);
     let taken = false;
     try {
       const request = { unit: refOf(ended), report: written?.record ?? null };
@@ -266,8 +266,10 @@ export class Recorder {
         store.suppress([request], { node, now }),
       );
       taken = answer?.[0]?.kind === 'settled';
-      // An entry was taken off the list meanwhile, or the work is no longer ours: giving it back shows which.
-      if (!taken) return answer === null ? 'refused' : await this.giveBack([{ unit, content: null }], null);
+      if (answer === null) return 'refused';
+      // An entry was taken off the list meanwhile, the work is no longer ours, or a first try whose answer was lost has
+      // ended them: giving both back, each by itself, shows which.
+      if (!taken) return await this.giveBack([jobOf(ended), jobOf(others)], null);
     } finally {
       reports.decided(written, taken);
     }
@@ -281,7 +283,7 @@ export class Recorder {
     });
     const waits = written === null ? [] : reports.announce(written);
     if (others.deliveries.length === 0) return { waits };
-    const given = await this.giveBack([{ unit: others, content: null }], null);
+    const given = await this.giveBack([jobOf(others)], null);
     return typeof given === 'object' ? { waits: [...waits, ...given.waits] } : given;
   }
 
@@ -314,6 +316,11 @@ export class Recorder {
     );
     this.#deps.events.emit({ type: 'cancelled', messageId, recipients });
   }
+}
+
+/** A unit without its contents. */
+function jobOf(unit: Unit): Job {
+  return { unit, content: null };
 }
 
 interface AftermathDeps {

@@ -201,6 +201,8 @@ export class Watch {
         if (old !== state) this.onlooker?.changed({ id, index, to: state, outcome, verb });
         if (old !== state && state === 'failed' && outcome !== 'cancelled') this.#failed(place, outcome);
         if (verb === 'cancel') this.#cancelled(place, state);
+        if (verb === 'requeue' && (old !== state || state === 'retrying'))
+          this.#ledger.wasRetried(id, place.name);
         // Of a cancel and a retry the last one counts, also for what is under way.
         if (verb === 'requeue' && state === 'processing') {
           this.#marked.delete(`${id}/${index}`);
@@ -328,10 +330,7 @@ export class Watch {
     const marked = from === 'processing' && this.#marked.delete(`${id}/${index}`);
     if (marked && !isOver(to)) throw new InvariantBroken(`${id}/${index} waits although it was cancelled`);
     if (verb === 'cancel') this.#barred.add(name);
-    if (verb === 'requeue') {
-      this.#barred.delete(name);
-      this.#ledger.wasRetried(id, name);
-    }
+    if (verb === 'requeue') this.#barred.delete(name);
     this.#hash.update(`${now} ${verb} ${id} ${index} ${from} ${to}\n`);
     if (!maySee(verb, from, to, outcome))
       throw new InvariantBroken(`${verb} took ${id}/${index} from ${from} to ${to} (${outcome})`);

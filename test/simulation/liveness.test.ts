@@ -3,9 +3,10 @@ import { expect, test } from 'vitest';
 import type { HoldKind } from '../../src/domain/lane.ts';
 import type { Relay } from '../../src/domain/relay.ts';
 import type { RouteRule } from '../../src/domain/route.ts';
-import type { Store } from '../../src/store/store.ts';
+import { type Store, StoreError } from '../../src/store/store.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { DEAD, HEALTHY } from './hop-session.ts';
+import { globally } from './listed.ts';
 import { accept, startNode } from './one-node.ts';
 import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 
@@ -220,6 +221,39 @@ test('what could wait for a hop that has fallen silent goes to one that speaks',
   expect(ends.filter((relay) => relay === 'first')).toHaveLength(relayNamed('first').limits.maxConcurrency);
   await run(6 * MINUTE);
   for (const id of ids) expect((await show(id)).status).toBe('delivered');
+});
+
+test('who shares a message with a suppressed recipient is served, though the answer to its end was lost', async () => {
+  const { engine, run, views, hold, store, suppressions, life } = await start(['first']);
+  hold('first', 'pause');
+  const named = submissionNamed('one', 2);
+  const [answer] = await engine.intake.accept([named]);
+  if (answer?.kind !== 'accepted') throw new Error(`not accepted: ${answer?.kind}`);
+  const now = life.wall();
+  const entry = {
+    ...globally('r0@example.net'),
+    id: 'sup_1',
+    reason: 'manual',
+    source: 'api',
+    evidence: null,
+    note: '',
+    createdAt: now,
+    updatedAt: now,
+    expiresAt: null,
+  } as const;
+  await suppressions.addSuppressions([entry], { max: 10, by: 'hand', now });
+  const suppress = store.suppress.bind(store);
+  let lost = 0;
+  store.suppress = async (batch, at) => {
+    const answers = await suppress(batch, at);
+    if (lost++ === 0) throw new StoreError('store_unavailable', 'simulated: after');
+    return answers;
+  };
+  hold('first', null);
+  await run(MINUTE);
+  expect(lost).toBeGreaterThan(1);
+  const detail = await views.message(answer.id);
+  expect(detail?.recipients.map(({ state }) => state)).toEqual(['failed', 'delivered']);
 });
 
 test('an ill hop is asked no more often for every lease that was lost meanwhile', async () => {
