@@ -2,7 +2,7 @@
 import { appendFileSync, existsSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { z } from 'zod';
-import type { Step } from './steps.ts';
+import { SINCE, type Step } from './steps.ts';
 
 /** Where runs are kept. */
 const RECORDS = fileURLToPath(new URL('../../docs/evidence.jsonl', import.meta.url));
@@ -46,9 +46,14 @@ export function keepRun(run: Run, file = RECORDS): void {
   appendFileSync(file, `${JSON.stringify(run)}\n`);
 }
 
-/** How often a step was done and went well; a whole one, how far it came at once. */
-export function doneOf(step: Step, runs: readonly Run[]): number {
-  const passed = runs.filter((run) => run.step === step.name && run.passed);
+/** Those of these runs that count: none before `since`, an ISO time. */
+export function countedOf(runs: readonly Run[], since = SINCE): Run[] {
+  return runs.filter(({ at }) => Date.parse(at) >= Date.parse(since));
+}
+
+/** How often a step was done and went well in runs that count; a whole one, how far it came at once. */
+export function doneOf(step: Step, runs: readonly Run[], since = SINCE): number {
+  const passed = countedOf(runs, since).filter((run) => run.step === step.name && run.passed);
   if (step.whole === true) return Math.max(0, ...passed.map(({ count }) => count));
   return sumOf(passed, ({ count }) => count);
 }
