@@ -5,6 +5,7 @@ import type { CountedEvent } from '../store/counting.ts';
 import { AnswerShare } from './answer-share.ts';
 import type { LocalDeps } from './deps.ts';
 import { foundMessages } from './found-mail.ts';
+import { seriesAt } from './overview.ts';
 
 /** What happens now, for the live mode of the overview. */
 
@@ -82,13 +83,11 @@ async function busiestOf(
   const work = (relay: OverviewRelay) =>
     relay.inFlight + relay.waiting + relay.deliveredToday + relay.failedToday;
   const busiest = all.toSorted((one, other) => work(other) - work(one)).slice(0, MAX_RELAYS);
-  const from = Math.floor(now / MINUTE_MS) - MINUTES + 1;
   const relays = await Promise.all(
     busiest.map(async ({ name, type, state, waiting, inFlight }): Promise<LiveRelay> => {
-      const counted = await views.counts({ period: 'minute', from, count: MINUTES, relay: name });
-      const steps = (event: CountedEvent) => counted.get(event) ?? Array.from({ length: MINUTES }, () => 0);
-      const done = { delivered: steps('relay_delivered'), failed: steps('relay_failed') };
-      return { name, type, state, waiting, inFlight, ...done };
+      const { counts } = await seriesAt(now, { step: 'minute', count: MINUTES, relay: name }, { views });
+      const { delivered = [], failed = [] } = counts;
+      return { name, type, state, waiting, inFlight, delivered, failed };
     }),
   );
   return { relays, moreRelays: all.length - relays.length };

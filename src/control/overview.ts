@@ -186,7 +186,8 @@ export function series(over: RequestOf<'series'>, deps: Pick<LocalDeps, 'views' 
   return seriesAt(deps.clock.wall(), over, deps);
 }
 
-async function seriesAt(
+/** The same as of a time. */
+export async function seriesAt(
   now: number,
   { step, count, relay }: RequestOf<'series'>,
   { views }: Pick<LocalDeps, 'views'>,
