@@ -35,7 +35,7 @@ export interface MoreRows {
   readonly load: () => void;
 }
 
-/** From so many rows on, only those in sight are in the document. */
+/** From so many rows on, and where further ones may come, only those in sight are in the document. */
 const VIRTUAL_FROM = 120;
 /** Lists are fetched on by scrolling up to so many rows, then by a button. */
 const AUTO_LOAD_ROWS = 2_000;
@@ -47,8 +47,17 @@ const VirtualBody = lazy(steadily(() => import('./virtual-body.tsx')));
  * A list as a table, and as cards where it is narrow. Rows open by click, Enter, and keep to the keys `j` and `k`. Long
  * lists stay quick: only what is in sight is drawn.
  */
-export function DataTable<Row>(props: DataTableProps<Row>) {
-  const { label, columns, rows, rowId, more, selection, empty } = props;
+export function DataTable<Row>({
+  label,
+  columns,
+  rows,
+  rowId,
+  rowLink,
+  onOpen,
+  more,
+  selection,
+  empty,
+}: DataTableProps<Row>) {
   const { shown, orderOf, sortBy } = useSorted(rows, columns);
   const tracks = [
     ...(selection ? ['1.25rem'] : []),
@@ -59,7 +68,9 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
     const row = shown[index];
     if (row === undefined) return null;
     const id = rowId(row);
-    return <TableRow key={id} {...props} row={row} id={id} index={index} offset={offset} measure={measure} />;
+    // Nothing that changes with other rows, or each of them would be drawn again when further ones come.
+    const same: RowProps<Row> = { columns, onOpen, selection, ...(rowLink && { rowLink }) };
+    return <TableRow key={id} {...same} row={row} id={id} index={index} offset={offset} measure={measure} />;
   };
   const plain = (count: number) => (
     <tbody data-list className="relative block">
@@ -80,7 +91,7 @@ export function DataTable<Row>(props: DataTableProps<Row>) {
           sortBy={sortBy}
           selection={selection && <SelectAll selection={selection} ids={shown.map(rowId)} />}
         />
-        {shown.length < VIRTUAL_FROM ? (
+        {shown.length < VIRTUAL_FROM && !more?.has ? (
           plain(shown.length)
         ) : (
           <Suspense fallback={plain(VIRTUAL_FROM)}>

@@ -1,4 +1,4 @@
-import { useWindowVirtualizer } from '@tanstack/react-virtual';
+import { measureElement, useWindowVirtualizer } from '@tanstack/react-virtual';
 import { type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 
 /** A file of its own, because it is loaded with the first long table, not with the page. */
@@ -10,7 +10,8 @@ export type DrawRow = (
   measure?: (element: HTMLElement | null) => void,
 ) => ReactNode;
 
-const ROW_HEIGHT = 45;
+/** Of a row that has only what fits in a line; what was measured last is a better guess at the next. */
+const ROW_HEIGHT = 39;
 /** Rows drawn before and after those in sight. */
 const OVERSCAN = 12;
 
@@ -32,9 +33,15 @@ export default function VirtualBody({
     const box = body.current?.getBoundingClientRect();
     if (box) setTop(Math.round(box.top + window.scrollY));
   }, [count]);
-  const virtualizer = useWindowVirtualizer({
+  // A wrong guess at a row costs another drawing of the body as soon as it is measured.
+  const height = useRef(ROW_HEIGHT);
+  const virtualizer = useWindowVirtualizer<HTMLElement>({
     count,
-    estimateSize: () => ROW_HEIGHT,
+    estimateSize: () => height.current,
+    measureElement: (...row) => {
+      height.current = measureElement(...row);
+      return height.current;
+    },
     overscan: OVERSCAN,
     scrollMargin: top,
     getItemKey: idOf,

@@ -1,3 +1,4 @@
+import { linkOptions } from '@tanstack/react-router';
 import { type Column, statusColumn } from '../../parts/data-table.tsx';
 import { bareAddress, Said, Time } from '../../parts/values.tsx';
 import type { FoundMessage } from './steady-list.ts';
@@ -56,6 +57,9 @@ export const MESSAGE_COLUMNS: readonly Column<FoundMessage>[] = [
     ),
   },
 ];
+
+/** Where a row leads. The same each time, so that rows that stay are not drawn again when further ones come. */
+export const messageLink = ({ id }: FoundMessage) => linkOptions({ to: '/messages/$id', params: { id } });
 
 /** Outcomes that say more than their status. */
 const TELLING: ReadonlySet<string> = new Set(['cancelled', 'bounced', 'suppressed', 'partial']);

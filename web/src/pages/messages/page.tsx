@@ -1,4 +1,4 @@
-import { Link, linkOptions, useNavigate } from '@tanstack/react-router';
+import { Link, useNavigate } from '@tanstack/react-router';
 import { Download, MailQuestion, Mails, PenLine } from 'lucide-react';
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { useAddress } from '../../address.ts';
@@ -20,7 +20,7 @@ import { IfMay, useMay, useSession } from '../../session.tsx';
 import { curlOf } from '../message/curl.ts';
 import type { ShownPart } from './all-found.tsx';
 import { BulkBar } from './bulk-bar.tsx';
-import { MESSAGE_COLUMNS } from './columns.tsx';
+import { MESSAGE_COLUMNS, messageLink } from './columns.tsx';
 import { ExportDialog, type ExportFormat } from './export-dialog.tsx';
 import { QueryField } from './query-field.tsx';
 import {
@@ -55,6 +55,7 @@ export function MessagesPage() {
   const [isComposing, setComposing] = useState(false);
   const [begun, setBegun] = useState<{ readonly token: string } | null>(null);
   const mayAct = useMay('operator');
+  const selection = useMemo(() => ({ selected, onChange: setSelected }), [selected]);
   useKeyToSelect(mayAct, selected, setSelected);
   return (
     <Page
@@ -82,7 +83,7 @@ export function MessagesPage() {
           list={list}
           query={q}
           onToken={(token) => setBegun({ token })}
-          selection={mayAct ? { selected, onChange: setSelected } : undefined}
+          selection={mayAct ? selection : undefined}
         />
       </Card>
       {mayAct && (
@@ -145,7 +146,7 @@ function Rows({
         columns={MESSAGE_COLUMNS}
         rows={list.rows}
         rowId={({ id }) => id}
-        rowLink={({ id }) => linkOptions({ to: '/messages/$id', params: { id } })}
+        rowLink={messageLink}
         more={list.sparse ? undefined : list.more}
         selection={selection}
         empty={list.more.has ? undefined : query === '' ? <NoMail /> : <NothingFound onToken={onToken} />}
