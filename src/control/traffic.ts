@@ -39,7 +39,12 @@ export async function trafficOf(
     stepSeconds: STEP_MS[step] / 1000,
     steps: Array.from({ length: count }, (_, place) => summaryOf(steps.get(from + place) ?? NOTHING)),
     total: summaryOf(total),
-    rows: found.rows.map(({ name, sums }) => ({ name, label: names.get(name) ?? null, ...summaryOf(sums) })),
+    rows: found.rows.map(({ name, sums, ended }) => ({
+      name,
+      label: names.get(name) ?? null,
+      ended,
+      ...summaryOf(sums),
+    })),
     others: found.others === null ? null : summaryOf(found.others),
     moreNames: found.moreNames,
     replies: found.replies.map(({ group, messageId, ...rest }) => ({

@@ -41,6 +41,11 @@ const row = () =>
     name: z.string(),
     /** The name of a key; null: it is gone, or the row is no key's. */
     label: z.string().nullable(),
+    /**
+     * Delivered, captured and failed, in each of at most 60 parts of the time, the oldest first: of as many steps as are
+     * needed for that, the last of fewer. Empty: there are too many to tell.
+     */
+    ended: z.array(z.number()),
   });
 
 const replies = () =>

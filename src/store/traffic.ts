@@ -61,7 +61,12 @@ export interface TrafficFound {
   /** Those of periods in which anything was. */
   readonly steps: readonly { readonly start: number; readonly sums: TrafficSums }[];
   /** By what was asked for, the most mail first. The empty name is that of mail without. */
-  readonly rows: readonly { readonly name: string; readonly sums: TrafficSums }[];
+  readonly rows: readonly {
+    readonly name: string;
+    readonly sums: TrafficSums;
+    /** Recipients with an end in each of at most 60 equal parts of the time; empty: there are too many to tell. */
+    readonly ended: readonly number[];
+  }[];
   /** What is not told apart by it; null: nothing. */
   readonly others: TrafficSums | null;
   /** Names that are not among the rows. */

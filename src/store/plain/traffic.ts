@@ -31,6 +31,9 @@ import { rows, run, type Subject, send, type Work } from './work.ts';
 const HOURS_A_DAY = 24;
 /** Names that a query adds up: what is beyond has the least mail. */
 const MAX_NAMES = 5_000;
+/** Parts of the time that are told of each row, and texts of their column, such as sets of tags, that are read for them. */
+const MAX_PARTS = 60;
+const MAX_TEXTS = 500;
 
 /** Counts of one kind in one period, before they are written. */
 interface Gathered<T> {
@@ -216,18 +219,31 @@ export function* traffic(query: TrafficQuery): Work<TrafficFound> {
   const steps = yield* rows<SumsRow & { start: number }>`SELECT start, ${ADDED} FROM traffic
     WHERE ${inRange(query)} GROUP BY start ORDER BY start`;
   const names = by === null ? NO_NAMES : yield* namesBy(by, query);
+  const shown = names.rows.slice(0, limit);
+  const lines = by === null || shown.length === 0 ? null : yield* linesOf(by, shown, names.texts, query);
   return {
-    ...names,
-    rows: names.rows.slice(0, limit),
+    others: names.others,
+    rows: shown.map((row) => ({ ...row, ended: lines?.get(row.name) ?? [] })),
     moreNames: Math.max(0, names.rows.length - limit),
     steps: steps.map(({ start, ...row }) => ({ start, sums: sumsOf(row) })),
     replies: query.period === 'minute' ? [] : yield* repliesIn(query),
   };
 }
 
-interface Names extends Pick<TrafficFound, 'rows' | 'others'> {}
+interface Name extends Omit<TrafficFound['rows'][number], 'ended'> {}
 
-const NO_NAMES: Names = { rows: [], others: null };
+interface Names extends Pick<TrafficFound, 'others'> {
+  readonly rows: readonly Name[];
+  /** What their column has for them. */
+  readonly texts: readonly string[];
+}
+
+const NO_NAMES: Names = { rows: [], texts: [], others: null };
+
+/** The names in a text of this dimension's column. */
+function namesIn(by: TrafficDimension, text: string): readonly string[] {
+  return by === 'tag' ? tagsIn(text) : [text];
+}
 
 /** All names, the most mail first. */
 function* namesBy(by: TrafficDimension, query: TrafficQuery): Work<Names> {
@@ -242,7 +258,7 @@ function* namesBy(by: TrafficDimension, query: TrafficQuery): Work<Names> {
       others ??= noTraffic();
       addTraffic(others, sums);
     } else
-      for (const name of by === 'tag' ? tagsIn(text) : [text]) {
+      for (const name of namesIn(by, text)) {
         const known = byName.get(name) ?? noTraffic();
         addTraffic(known, sums);
         byName.set(name, known);
@@ -250,7 +266,34 @@ function* namesBy(by: TrafficDimension, query: TrafficQuery): Work<Names> {
   }
   const sorted = [...byName].map(([name, sums]) => ({ name, sums, volume: volumeOf(sums) }));
   sorted.sort((a, b) => b.volume - a.volume || (a.name < b.name ? -1 : 1));
-  return { rows: sorted.map(({ name, sums }) => ({ name, sums })), others };
+  const texts = found.map(({ name }) => name).filter((text) => text !== OTHERS);
+  return { rows: sorted.map(({ name, sums }) => ({ name, sums })), texts, others };
+}
+
+/** Recipients with an end, part by part of the time, of each of these rows; null: there would be too much to read. */
+function* linesOf(
+  by: TrafficDimension,
+  shown: readonly Name[],
+  texts: readonly string[],
+  query: TrafficQuery,
+): Work<ReadonlyMap<string, readonly number[]> | null> {
+  const { from, count } = query;
+  const steps = Math.ceil(count / MAX_PARTS);
+  const lines = new Map(
+    shown.map(({ name }) => [name, Array.from({ length: Math.ceil(count / steps) }, () => 0)]),
+  );
+  const wanted = texts.filter((text) => namesIn(by, text).some((name) => lines.has(name)));
+  if (wanted.length > MAX_TEXTS) return null;
+  const points = yield* rows<{ name: string; part: number; ended: number }>`SELECT ${COLUMNS[by]} AS name,
+      CAST((start - ${from}) / ${steps} AS integer) AS part, sum(delivered + captured + failed) AS ended
+    FROM traffic WHERE ${inRange(query)} AND ${COLUMNS[by]} IN (${joined(wanted.map((text) => sql`${text}`))})
+    GROUP BY 1, 2`;
+  for (const { name: text, part, ended } of points)
+    for (const name of namesIn(by, text)) {
+      const line = lines.get(name);
+      if (line) line[part] = (line[part] ?? 0) + ended;
+    }
+  return lines;
 }
 
 /** The newest example of each group. */

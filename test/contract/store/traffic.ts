@@ -39,7 +39,7 @@ export function trafficContract(open: OpenSubject): void {
       const found = await ask();
       expect(found.steps).toMatchObject([{ start: HOUR, sums: { accepted: 2, delivered: 2, failed: 2 } }]);
       expect(found.steps[0]?.sums.times[4]).toBe(2);
-      expect(found.rows).toEqual([{ name: 'example.org', sums: found.steps[0]?.sums }]);
+      expect(found.rows).toEqual([{ name: 'example.org', sums: found.steps[0]?.sums, ended: [4] }]);
       expect((await ask({ period: 'day', from: DAY })).steps).toMatchObject([
         { sums: { accepted: 3, delivered: 3 } },
       ]);
@@ -84,6 +84,34 @@ export function trafficContract(open: OpenSubject): void {
       const narrow = await ask({ where: { relay: 'mx', domain: 'example.org' } });
       expect([narrow.steps, narrow.rows]).toEqual([[], []]);
       expect(await ask({ limit: 1 })).toMatchObject({ rows: [{ name: 'example.org' }], moreNames: 1 });
+    });
+
+    it('tells of each row how much ended over the time, in no more parts than a line has', async () => {
+      const [news, both] = [tagsText(['news']), tagsText(['news', 'sale'])];
+      await subject.traffic.addTraffic(
+        [
+          trafficCount({ minute: MINUTE - 60, tags: news }, { delivered: 1, failed: 2, deferred: 9 }),
+          trafficCount({ tags: both }, { captured: 4, accepted: 9 }),
+          trafficCount({ tags: '' }),
+        ],
+        9,
+      );
+      const lines = async (more: Partial<TrafficQuery>) =>
+        Object.fromEntries((await ask(more)).rows.map(({ name, ended }) => [name, ended]));
+      const hours = { from: HOUR - 2, count: 3 };
+      expect(await lines({ ...hours, by: 'tag' })).toEqual({
+        news: [0, 3, 4],
+        sale: [0, 0, 4],
+        '': [0, 0, 1],
+      });
+      expect(await lines({ ...hours, by: 'tag', where: { tag: 'sale' }, limit: 1 })).toEqual({
+        news: [0, 0, 4],
+      });
+      const long = (await lines({ from: HOUR - 120, count: 121 }))['example.org'];
+      expect([long?.length, long?.slice(-2)]).toEqual([41, [3, 5]]);
+      const sets = Array.from({ length: 500 }, (_, n) => trafficCount({ tags: tagsText(['news', `n${n}`]) }));
+      await subject.traffic.addTraffic(sets, 600);
+      expect(await lines({ by: 'tag', where: { tag: 'news' }, limit: 1 })).toEqual({ news: [] });
     });
 
     it('counts kinds beyond the bound without what tells them apart', async () => {

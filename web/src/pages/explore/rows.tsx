@@ -6,6 +6,7 @@ import { formatCount, formatRate, formatWithin } from '../../format.ts';
 import { classNames, FILLS } from '../../parts/class-names.ts';
 import { type Column, column, countColumn, DataTable } from '../../parts/data-table.tsx';
 import { Card } from '../../parts/page.tsx';
+import { Sparkline } from '../../parts/sparkline.tsx';
 import { EmptyState } from '../../parts/states.tsx';
 import { Segments } from '../../parts/toolbar.tsx';
 import { Said } from '../../parts/values.tsx';
@@ -81,7 +82,7 @@ function columnsBy(by: Dimension, most: number): readonly Column<TrafficRow>[] {
     },
     {
       header: 'Ended',
-      width: 'minmax(0, 1.3fr)',
+      width: 'minmax(0, 1.7fr)',
       card: 'plain',
       sort: endsOf,
       cell: (row) => <Ends row={row} most={most} />,
@@ -109,7 +110,10 @@ function columnsBy(by: Dimension, most: number): readonly Column<TrafficRow>[] {
 
 const PARTS = ['delivered', 'captured', 'failed'] as const;
 
-/** What became of them, as a bar: as long as there are many, beside the row with the most. */
+/**
+ * What became of them, as a bar: as long as there are many, beside the row with the most. And when, where there is room: a
+ * line as high as its own most.
+ */
 function Ends({ row, most }: { readonly row: TrafficRow; readonly most: number }) {
   const all = endsOf(row);
   return (
@@ -132,6 +136,13 @@ function Ends({ row, most }: { readonly row: TrafficRow; readonly most: number }
       >
         {formatCount(all)}
       </span>
+      {row.ended.length > 0 && (
+        <Sparkline
+          label={`over time, ${formatCount(Math.min(...row.ended))} to ${formatCount(Math.max(...row.ended))} at once`}
+          lines={[{ color: 'all', values: row.ended }]}
+          className="ml-1 h-5 w-20 shrink-0 @max-[60rem]:hidden @max-[42rem]:block"
+        />
+      )}
     </span>
   );
 }

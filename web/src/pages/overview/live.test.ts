@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import { linePath } from '../../parts/sparkline.tsx';
 import { paceClass } from './live-flow.tsx';
-import { linePath } from './live-relays.tsx';
 import { newSince } from './live-rows.tsx';
 
 test('new rows are those above the first that was there; all, where none is left', () => {
