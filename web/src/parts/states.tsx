@@ -31,8 +31,8 @@ export function EmptyState({
   );
 }
 
-/** What grey bars stand for: text, the rows of a table, or cards beside each other. */
-type Shape = 'text' | 'table' | 'cards';
+/** What grey bars stand for: text, the rows of a table, cards beside each other, or a row of figures above sheets. */
+type Shape = 'text' | 'table' | 'cards' | 'figures';
 
 const SHAPES: Readonly<Record<Shape, readonly [all: string, one: (line: number) => ReactNode]>> = {
   text: ['space-y-3 p-4', (line) => <Bar line={line} />],
@@ -59,7 +59,37 @@ const SHAPES: Readonly<Record<Shape, readonly [all: string, one: (line: number) 
       </div>
     ),
   ],
+  figures: ['space-y-4', (line) => (line === 0 ? <FigureBars /> : <SheetBars />)],
 };
+
+function FigureBars() {
+  return (
+    <div className="grid grid-cols-2 gap-px overflow-hidden rounded-lg border border-line bg-line sm:grid-cols-5">
+      {['w-3/5', 'w-4/5', 'w-2/3', 'w-3/5', 'w-2/3'].map((width, cell) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: cells are all alike
+        <div key={cell} className="space-y-2 bg-surface px-4 py-3.5 max-sm:last:col-span-2">
+          <div className={classNames('skeleton h-3', width)} />
+          <div className="skeleton h-5 w-2/5" />
+          <div className="skeleton h-2.5 w-1/2" />
+        </div>
+      ))}
+    </div>
+  );
+}
+
+function SheetBars() {
+  return (
+    <div className="rounded-lg border border-line bg-surface">
+      <div className="space-y-2 border-b border-line px-4 py-3">
+        <div className="skeleton h-3.5 w-28" />
+        <div className="skeleton h-3 w-1/3" />
+      </div>
+      <div className="p-4">
+        <div className="skeleton h-44" />
+      </div>
+    </div>
+  );
+}
 
 function Bar({ line }: { readonly line: number }) {
   return <div className={classNames('skeleton h-4', line % 3 === 2 ? 'w-3/5' : 'w-full')} />;

@@ -82,7 +82,7 @@ function OwnSessionsCard() {
         />
       }
     >
-      <Fetched query={sessions} lines={3}>
+      <Fetched query={sessions} lines={3} shape="table">
         {(rows) => <SessionsTable sessions={rows} onEnd={onEnd} />}
       </Fetched>
     </Card>

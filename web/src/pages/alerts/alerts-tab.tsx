@@ -35,7 +35,7 @@ export function AlertsTab() {
     <div className="space-y-4">
       <NobodyIsTold />
       <Card title="Now" flush>
-        <Fetched query={open} lines={3}>
+        <Fetched query={open} lines={3} shape="table">
           {({ alerts }) => (
             <DataTable
               label="Alerts now"

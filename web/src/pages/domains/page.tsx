@@ -49,7 +49,7 @@ export function DomainsPage() {
       }
     >
       <Card flush>
-        <Fetched query={domains}>
+        <Fetched query={domains} shape="table">
           {(rows) => (
             <DataTable
               label="Domains"

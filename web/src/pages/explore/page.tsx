@@ -50,7 +50,7 @@ export function ExplorePage() {
           <WaitingFor domain={where.domain} />
         </div>
       )}
-      <Fetched query={traffic} lines={8}>
+      <Fetched query={traffic} lines={3} shape="figures">
         {(view) => <Found view={view} by={by} range={range} where={where} />}
       </Fetched>
     </Page>

@@ -21,7 +21,7 @@ export default function LiveMode() {
     { topics: ['messages', 'queue', 'relays'], everyMs: EVERY_MS, prompt: true },
   );
   return (
-    <Fetched query={live} lines={8}>
+    <Fetched query={live} lines={2} shape="figures">
       {(view) => (
         <div className="space-y-4">
           <LiveFlow view={view} />

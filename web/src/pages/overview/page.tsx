@@ -55,7 +55,7 @@ export function OverviewPage() {
       {...(overview.data && { note: dayNote(overview.data) })}
       actions={<Switch label="Live" checked={live} onChange={(on) => put({ live: on || undefined })} />}
     >
-      <Fetched query={overview} lines={8}>
+      <Fetched query={overview} lines={3} shape="figures">
         {(view) => (
           <div className="space-y-4">
             <Banners banners={view.banners} relays={view.relays} />

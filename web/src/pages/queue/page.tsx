@@ -51,7 +51,7 @@ export function QueuePage() {
         )}
         <ViewsMenu page="/queue" />
       </Toolbar>
-      <Fetched query={queue} lines={8}>
+      <Fetched query={queue} lines={2} shape="figures">
         {(view) => <Lanes view={view} relay={relay} />}
       </Fetched>
     </Page>

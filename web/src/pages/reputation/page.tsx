@@ -64,7 +64,11 @@ export function ReputationPage() {
         <ViewsMenu page="/reputation" />
       </Toolbar>
       {/* The former answer may stay for other days, but names of another kind must not be there to be chosen. */}
-      <Fetched query={rates.data?.by === by ? rates : { ...rates, data: undefined }} lines={8}>
+      <Fetched
+        query={rates.data?.by === by ? rates : { ...rates, data: undefined }}
+        lines={3}
+        shape="figures"
+      >
         {(found) => <Found rates={found} />}
       </Fetched>
     </Page>

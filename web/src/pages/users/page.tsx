@@ -61,7 +61,7 @@ function Sessions() {
   const onEnd = useCallback(({ id }: SessionRow) => mutate({ id }), [mutate]);
   return (
     <Card flush>
-      <Fetched query={sessions}>
+      <Fetched query={sessions} shape="table">
         {(rows) => <SessionsTable sessions={rows} withNames onEnd={onEnd} />}
       </Fetched>
     </Card>
@@ -84,7 +84,7 @@ function Users() {
   const close = () => setOpened(null);
   return (
     <Card flush>
-      <Fetched query={users}>
+      <Fetched query={users} shape="table">
         {(rows) => <DataTable label="Users" columns={columns} rows={rows} rowId={({ name }) => name} />}
       </Fetched>
       {opened && 'role' in opened && <ChangeRole user={opened.role} onClose={close} />}

@@ -57,7 +57,7 @@ export function KeysSection() {
         {create}
       </Toolbar>
       <Card flush>
-        <Fetched query={keys}>
+        <Fetched query={keys} shape="table">
           {(rows) => (
             <DataTable
               label="API keys"
