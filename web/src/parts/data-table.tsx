@@ -70,7 +70,9 @@ export function DataTable<Row>({
     const id = rowId(row);
     // Nothing that changes with other rows, or each of them would be drawn again when further ones come.
     const same: RowProps<Row> = { columns, onOpen, selection, ...(rowLink && { rowLink }) };
-    return <TableRow key={id} {...same} row={row} id={id} index={index} offset={offset} measure={measure} />;
+    const isLast = index === shown.length - 1;
+    const place = { index, isLast, offset, measure };
+    return <TableRow key={id} {...same} {...place} row={row} id={id} />;
   };
   const plain = (count: number) => (
     <tbody data-list className="relative block">

@@ -60,6 +60,7 @@ function RowOf<Row>({
   row,
   id,
   index,
+  isLast,
   columns,
   rowLink,
   onOpen,
@@ -70,6 +71,8 @@ function RowOf<Row>({
   readonly row: Row;
   readonly id: string;
   readonly index: number;
+  /** Asked of the list: a selector for the last row would have rows styled twice as they scroll into sight. */
+  readonly isLast: boolean;
   /** Of a long table: where it stands, in pixels below the head. */
   readonly offset: number | undefined;
   readonly measure: ((element: HTMLElement | null) => void) | undefined;
@@ -90,7 +93,8 @@ function RowOf<Row>({
       }
       className={classNames(
         ROW,
-        "relative border-b border-line py-2.5 -outline-offset-2 last:border-b-0 @max-[42rem]:before:order-3 @max-[42rem]:before:basis-full @max-[42rem]:before:content-[''] @min-[42rem]:min-h-11 @min-[42rem]:py-1.5",
+        "relative border-line py-2.5 -outline-offset-2 @max-[42rem]:before:order-3 @max-[42rem]:before:basis-full @max-[42rem]:before:content-[''] @min-[42rem]:min-h-11 @min-[42rem]:py-1.5",
+        !isLast && 'border-b',
         opens && 'hover:bg-sunken/60',
         isSelected && 'bg-accent-soft/70',
       )}
