@@ -25,7 +25,8 @@ const BAR_STEP = 20;
 const GROUP_TITLE = 24;
 const GROUP_GAP = 14;
 
-const STYLE = `text { font: 12px system-ui, sans-serif; fill: #24292f; }
+/** How text, bars and axes look, in light and in dark. */
+export const COLOURS = `text { font: 12px system-ui, sans-serif; fill: #24292f; }
 .title { font-weight: 600; font-size: 14px; }
 .group { font-weight: 600; }
 .own { fill: #1f6feb; }
@@ -55,7 +56,7 @@ export function drawChart(measured: readonly Measured[]): string {
   }
   return `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 ${WIDTH} ${y}" width="${WIDTH}" height="${y}" role="img" aria-label="Messages a second, by scenario and system">
 <style>
-${STYLE}
+${COLOURS}
 </style>
 <text class="title" x="0" y="18">Messages a second (medians; each group has a scale of its own)</text>
 ${parts.join('\n')}
@@ -91,10 +92,12 @@ function group(title: string, bars: readonly Bar[], top: number): string {
   ].join('\n');
 }
 
-function escaped(text: string): string {
+/** Text as SVG has it. */
+export function escaped(text: string): string {
   return text.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
 }
 
-function round(value: number): number {
+/** To a tenth of a pixel. */
+export function round(value: number): number {
   return Math.round(value * 10) / 10;
 }

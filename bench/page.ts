@@ -1,23 +1,28 @@
 import { writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { drawChart } from './chart.ts';
+import { drawHistory } from './history.ts';
 import type { Measured } from './measured.ts';
 import { newestRecords, RECORDS, type RunRecord, readRecords } from './records.ts';
 import { showTarget, showValues, showVerdict, summarise } from './report.ts';
 import { SCENARIOS } from './scenarios/all.ts';
 import { METRICS } from './scenarios/scenario.ts';
 
-/** Draws docs/benchmarks.md and its picture from what was recorded: `node bench/page.ts`. */
+/** Draws docs/benchmarks.md and its pictures from what was recorded: `node bench/page.ts`. */
 
 /** Where the page lies. */
 export const PAGE = fileURLToPath(new URL('../docs/benchmarks.md', import.meta.url));
 /** Where the picture lies. */
 export const CHART = fileURLToPath(new URL('../docs/images/benchmarks.svg', import.meta.url));
 
-/** The page and the picture as the records give them; what has no record is named. */
+/** Where the picture of the ratios over time lies. */
+export const HISTORY = fileURLToPath(new URL('../docs/images/benchmarks-history.svg', import.meta.url));
+
+/** The page and its pictures as the records give them; what has no record is named. */
 export function benchmarkPage(records: readonly RunRecord[]): {
   readonly page: string;
   readonly chart: string;
+  readonly history: string;
 } {
   const newest = newestRecords(records);
   const measured = SCENARIOS.flatMap((scenario): Measured[] => {
@@ -29,18 +34,20 @@ export function benchmarkPage(records: readonly RunRecord[]): {
     INTRODUCTION,
     asked(measured),
     ...(missing.length === 0 ? [] : [`Not measured yet: ${missing.join(', ')}.`]),
+    CHANGES,
     machines(measured),
     '## The figures',
     ...measured.map((one) => section(one, measured)),
   ];
-  return { page: `${parts.join('\n\n')}\n`, chart: drawChart(measured) };
+  return { page: `${parts.join('\n\n')}\n`, chart: drawChart(measured), history: drawHistory(records) };
 }
 
-/** Draws both from the records that are kept. */
+/** Draws all of them from the records that are kept. */
 export function writePage(): void {
-  const { page, chart } = benchmarkPage(readRecords(RECORDS));
+  const { page, chart, history } = benchmarkPage(readRecords(RECORDS));
   writeFileSync(PAGE, page);
   writeFileSync(CHART, chart);
+  writeFileSync(HISTORY, history);
 }
 
 const INTRODUCTION = `# Benchmarks: what was reached
@@ -52,6 +59,14 @@ says more about the machine than about the program. [How it is measured, and why
 
 Medians; in brackets the least and the most. Ratios are taken pair by pair. This page is drawn by \`node bench/page.ts\` from the
 newest record of each scenario in \`bench/results/runs.jsonl\`, and drawn anew by every \`npm run bench\`.`;
+
+const CHANGES = `## From record to record
+
+The ratios of the main scenarios as each record had them, the oldest first: what a change costs is seen here. Records come from
+several machines, so only a ratio can be compared, and a small difference says nothing. A commit with \`+\` had changes that
+were not committed.
+
+![Messages a second as a multiple of the baseline's, by the date of the record](images/benchmarks-history.svg)`;
 
 const WHY = 'decisions/0002-where-the-time-goes.md#what-was-asked-for-and-not-reached-and-why-2026-11-24';
 

@@ -10,9 +10,8 @@ import { type Sink, startSink } from '../systems/sink.ts';
 import type { System } from '../systems/system.ts';
 import { startWaybill, type Waybill } from '../systems/waybill.ts';
 import { measureToTheEnd } from './end-to-end.ts';
-import type { RunOptions, Sample, Scenario } from './scenario.ts';
+import { PG_BOSS, type RunOptions, type Sample, type Scenario } from './scenario.ts';
 
-const PG_BOSS = 'Fastify + pg-boss + nodemailer';
 const CONNECTIONS = 50;
 
 /** The main job over PostgreSQL, beside the same job by a job queue over PostgreSQL, and beside Postfix. */

@@ -98,3 +98,5 @@ export const MIB = 1024 * 1024;
 
 /** The job queue over Redis, as a side is named. */
 export const BULLMQ = 'Fastify + BullMQ + nodemailer';
+/** The same over PostgreSQL. */
+export const PG_BOSS = 'Fastify + pg-boss + nodemailer';

@@ -1,7 +1,7 @@
 /** What the benchmarks recorded, drawn together: docs/benchmarks.md and its picture. */
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { benchmarkPage, CHART, PAGE } from '../../bench/page.ts';
+import { benchmarkPage, CHART, HISTORY, PAGE } from '../../bench/page.ts';
 import { RECORDS, type RunRecord, readRecords } from '../../bench/records.ts';
 import { SCENARIOS } from '../../bench/scenarios/all.ts';
 import { BULLMQ } from '../../bench/scenarios/scenario.ts';
@@ -12,10 +12,11 @@ function record(scenario: string, results: RunRecord['results'], at = '2026-11-2
   return { at, machine, effort: { pairs: 3, seconds: 1, messages: 100, deep: 1000 }, scenario, results };
 }
 
-test('the page and its picture are what the records give (node bench/page.ts)', () => {
-  const { page, chart } = benchmarkPage(readRecords(RECORDS));
+test('the page and its pictures are what the records give (node bench/page.ts)', () => {
+  const { page, chart, history } = benchmarkPage(readRecords(RECORDS));
   expect(page).toBe(readFileSync(PAGE, 'utf8'));
   expect(chart).toBe(readFileSync(CHART, 'utf8'));
+  expect(history).toBe(readFileSync(HISTORY, 'utf8'));
 });
 
 test('no two scenarios have one name', () => {
@@ -65,6 +66,26 @@ test('only the newest record of a scenario counts', () => {
   ]);
   expect(page).toContain('accept p99 ms at most 30, aim 12 | 9.00: reached |');
   expect(page).not.toContain('40.00');
+});
+
+test('the ratio of each record is shown, the oldest first, and what has none is left out', () => {
+  const ratio = (own: number, at: string) =>
+    record(
+      'drain',
+      [
+        { name: 'Waybill', samples: [{ messagesPerSecond: own }] },
+        { name: 'Postfix', samples: [{ messagesPerSecond: 100 }] },
+      ],
+      at,
+    );
+  const { history } = benchmarkPage([
+    ratio(450, '2026-11-22T10:00:00Z'),
+    ratio(300, '2026-11-23T10:00:00Z'),
+    record('drain', [{ name: 'Waybill', samples: [{ messagesPerSecond: 1 }] }], '2026-11-24T10:00:00Z'),
+  ]);
+  expect(history).toMatch(/>4\.50<.*>22 Nov<.*>3\.00<.*>23 Nov</s);
+  expect(history).not.toContain('24 Nov');
+  expect(history).not.toContain('SMTP in');
 });
 
 test('a figure that JSON could not hold is left out', () => {
