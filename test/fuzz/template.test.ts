@@ -108,8 +108,11 @@ test('a template of text or a subject is rendered within its bounds, the same ea
     const values = valuesOf('a\r\nBcc: x@example.org');
     const rendered = atOnce(renderTemplate(template, values, BOUNDS));
     expect(atOnce(renderTemplate(template, values, BOUNDS))).toEqual(rendered);
+    // A section repeats the lines that it has: what counts is that a value adds none.
+    const plain = atOnce(renderTemplate(template, valuesOf('x'), BOUNDS)).texts.subject;
     const { subject } = rendered.texts;
-    if (subject !== null) expect(subject.split('\n').length).toBeLessThanOrEqual(text.split('\n').length);
+    if (subject !== null && plain !== null)
+      expect(subject.split('\n')).toHaveLength(plain.split('\n').length);
     return rendered.faults.length === 0;
   }));
 
