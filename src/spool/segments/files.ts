@@ -98,13 +98,13 @@ export function errorCode(error: unknown): string {
   return error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 }
 
-/** Writes everything at `position`, continuing after short writes. Throws the system's error. */
+/** Writes everything at `position`, continuing after short writes; returns how many bytes. Throws the system's error. */
 export async function writeFully(
   files: Pick<SpoolFiles, 'writev'>,
   fd: number,
   parts: readonly Uint8Array[],
   position: number,
-): Promise<void> {
+): Promise<number> {
   let rest = parts;
   let at = position;
   while (rest.length > 0) {
@@ -113,6 +113,7 @@ export async function writeFully(
     if (written === 0 && rest.length > 0) throw new Error('the file system wrote nothing');
     at += written;
   }
+  return at - position;
 }
 
 /** Reads until `target` is full or the file ends; returns how many bytes. Throws the system's error. */

@@ -16,11 +16,13 @@ import {
 } from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
 import { FactsReader, scanSegment } from './facts-reader.ts';
+import { Failure } from './failure.ts';
 import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } from './files.ts';
 import { readKeys } from './keys.ts';
+import { Ledger } from './ledger.ts';
 import { readError, SegmentReader } from './reader.ts';
 import { containsAny } from './searching.ts';
-import { type FactsOf, Failure, Ledger, SegmentWriter } from './writer.ts';
+import { type FactsOf, SegmentWriter } from './writer.ts';
 
 /** Options of a spool on segments. Sizes are bytes. */
 export interface SegmentSpoolOptions {
@@ -73,8 +75,8 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
   readonly #segmentKeys: Map<number, SegmentKey>;
   readonly #encrypting: boolean;
   readonly #keyId: string | null;
-  /** Records of facts that are not applied, in the order of the log. */
-  readonly #unapplied: { readonly record: ContentRef; readonly end: LogPlace }[] = [];
+  /** Records of facts that are not applied, and of contents written before them, in the order of the log. */
+  readonly #unapplied: { readonly records: readonly ContentRef[]; readonly end: LogPlace }[] = [];
   /** Segments that existed when it was opened; the facts in them may not be applied. */
   readonly #found: readonly number[];
   #closing: Promise<void> | null = null;
@@ -101,26 +103,29 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
     this.#keyId = options.keys?.keyId ?? null;
     const sizes = { segmentBytes, maxPendingBytes };
     const sealing = { keys, segmentKeys };
-    this.#writer = new SegmentWriter({ files, pathOf, directoryFd, ...sizes, ledger, failure, ...sealing });
     this.#descriptors = new Descriptors(files, maxOpenSegments, pathOf);
     this.#reader = new SegmentReader(files, this.#descriptors, segmentKeys);
-    this.#writer.onTakenBack = (segment) => this.#reader.forget(segment);
+    const takenBack = (segment: number) => this.#reader.forget(segment);
+    const terms = { files, pathOf, directoryFd, ledger, failure, takenBack };
+    this.#writer = new SegmentWriter({ ...terms, ...sizes, ...sealing });
     this.#found = found.toSorted((one, other) => one - other);
   }
 
   async append(contents: readonly SpoolEntry[]): Promise<ContentRef[]> {
-    return [...(await this.#writer.append(await encodeAll(contents)))];
+    const records = await encodeAll(contents);
+    const isSmallMail = contents.every(isSmall);
+    return [...(await (isSmallMail ? this.#writer.append(records) : this.#writer.appendLarge(records)))];
   }
 
   log(contents: readonly SpoolEntry[], facts: FactsOf): Promise<boolean> {
     // Small records are encoded synchronously, which keeps the order of calls.
     if (contents.every(isSmall)) return this.#writer.log(contents.map(encodeSmall), facts);
-    return encodeAll(contents).then((records) => this.#writer.log(records, facts));
+    return encodeAll(contents).then((records) => this.#writer.logLarge(records, facts));
   }
 
   onLogged(told: (facts: readonly string[], end: LogPlace) => void): void {
-    this.#writer.onLogged = (facts, record, end) => {
-      this.#unapplied.push({ record, end });
+    this.#writer.onLogged = ({ facts, record, before, end }) => {
+      this.#unapplied.push({ records: [record, ...before], end });
       told(facts, end);
     };
   }
@@ -128,7 +133,7 @@ class SegmentSpool implements Spool, FactLog, SearchableSpool {
   applied(end: LogPlace): void {
     const left = this.#unapplied.findIndex((one) => !isUpTo(one.end, end));
     const gone = this.#unapplied.splice(0, left === -1 ? this.#unapplied.length : left);
-    for (const { record } of gone) this.#ledger.decided(record);
+    for (const { records } of gone) for (const record of records) this.#ledger.decided(record);
   }
 
   factsAfter(place: LogPlace): AsyncIterable<LoggedFacts> {

@@ -1,26 +1,15 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
-import { type EncodedRecord, encodeFacts, encodeKey, HEADER_BYTES, sealedBytes } from '../record.ts';
-import type { ContentKeys, SegmentKey } from '../sealing.ts';
+import { type EncodedRecord, encodeFacts, HEADER_BYTES } from '../record.ts';
 import { SpoolError } from '../spool.ts';
-import { errorCode, type SpoolFiles, writeFully } from './files.ts';
-import { KEY_RECORD_BYTES } from './keys.ts';
+import { LargeWriter } from './large-writer.ts';
+import { OpenSegment, type SegmentTerms } from './open-segment.ts';
 
 /** What a writer needs. */
-interface WriterOptions {
-  readonly files: SpoolFiles;
-  readonly pathOf: (segment: number) => string;
-  /** Open for reading, to flush the names in it. */
-  readonly directoryFd: number;
+interface WriterOptions extends SegmentTerms {
   readonly segmentBytes: number;
   readonly maxPendingBytes: number;
-  readonly ledger: Ledger;
-  readonly failure: Failure;
-  /** Makes the keys of new segments; null: they are not encrypted. */
-  readonly keys: Pick<ContentKeys, 'make'> | null;
-  /** The keys of encrypted segments, by number: those that are made are added. */
-  readonly segmentKeys: Map<number, SegmentKey>;
 }
 
 /** Makes facts from the places given to a caller's records; null withdraws them. */
@@ -32,6 +21,8 @@ interface Waiting {
   readonly bytes: number;
   /** Null for none. */
   readonly facts: FactsOf | null;
+  /** Contents of its own that are on disk already, and await the facts' decision. */
+  readonly before: readonly ContentRef[];
   readonly resolve: (refs: readonly ContentRef[] | null) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -39,6 +30,7 @@ interface Waiting {
 /** What one flush writes. */
 interface Batch {
   readonly records: EncodedRecord[];
+  readonly refs: ContentRef[];
   readonly placed: { readonly waiting: Waiting; readonly refs: readonly ContentRef[] | null }[];
   readonly facts: string[];
   /** The place of the facts' record; null without facts. */
@@ -46,55 +38,84 @@ interface Batch {
   end: number;
 }
 
-/** The segment that is being written. */
-interface Active {
-  readonly number: number;
-  readonly fd: number;
-  /** Null: it is not encrypted. */
-  readonly key: SegmentKey | null;
-  /** The place of the next record: everything before it is on stable storage. */
-  end: number;
+/** Facts that are durable. */
+export interface Logged {
+  readonly facts: readonly string[];
+  /** The place of their record. */
+  readonly record: ContentRef;
+  /** The places of contents that were written before, apart from them. */
+  readonly before: readonly ContentRef[];
+  /** The place after them. */
+  readonly end: LogPlace;
 }
 
-/** Out of space, or of descriptors for a new segment: transient, and harmless. */
-const NO_ROOM = new Set(['ENOSPC', 'EDQUOT', 'EMFILE', 'ENFILE']);
+/** What begins a segment, and writes nothing. */
+const NOTHING: Pick<Waiting, 'records' | 'facts' | 'before'> = { records: [], facts: null, before: [] };
+
+/** While large contents are written, a segment may grow to so many times its size. */
+const GROWTH = 2;
 
 /**
  * The only writer of a spool. While a flush runs, appends gather; the next flush takes them all, up to
- * `maxPendingBytes`, in order.
+ * `maxPendingBytes`, in order. Large contents have a {@link LargeWriter} of their own, and only their facts come here.
  */
 export class SegmentWriter {
   readonly #options: WriterOptions;
+  readonly #large: LargeWriter;
   #waiting: Waiting[] = [];
-  #active: Active | null = null;
+  #active: OpenSegment | null = null;
   #running: Promise<void> | null = null;
   #closed = false;
   #mustTurn = false;
-  /** Number of flushes. */
-  flushes = 0;
-  /** Called when what lay after the last flush of a segment was removed, and other data may replace it. */
-  onTakenBack: (segment: number) => void = () => {};
+  #flushes = 0;
   /** Called with facts that are durable. */
-  onLogged: (facts: readonly string[], record: ContentRef, end: LogPlace) => void = () => {};
+  onLogged: (logged: Logged) => void = () => {};
 
   constructor(options: WriterOptions) {
     this.#options = options;
+    this.#large = new LargeWriter(options);
+  }
+
+  /** Number of flushes. */
+  get flushes(): number {
+    return this.#flushes + this.#large.flushes;
   }
 
   /** Writes records durably, all of them or none; one reference each, in order. */
   append(records: readonly EncodedRecord[]): Promise<readonly ContentRef[]> {
-    return this.#enter(records, null, (refs) => refs ?? []);
+    return this.#enter({ records, facts: null, before: [] }, (refs) => refs ?? []);
+  }
+
+  /** The same for large records, which hold up no others. */
+  async appendLarge(records: readonly EncodedRecord[]): Promise<readonly ContentRef[]> {
+    // Others need a segment below: they could not have one while the large records are written.
+    if (this.#active === null) await this.#enter(NOTHING, () => null);
+    if (this.#closed) throw closed();
+    return await this.#large.append(records);
   }
 
   /** Writes records and the facts about them durably. False: there were no facts, and nothing was written. */
   log(records: readonly EncodedRecord[], facts: FactsOf): Promise<boolean> {
-    return this.#enter(records, facts, (refs) => refs !== null);
+    return this.#enter({ records, facts, before: [] }, (refs) => refs !== null);
+  }
+
+  /** The same for large records. False: there were no facts, and nothing refers to what was written. */
+  async logLarge(records: readonly EncodedRecord[], facts: FactsOf): Promise<boolean> {
+    const before = await this.appendLarge(records);
+    let isLogged = false;
+    try {
+      const factsOf = () => facts(before);
+      isLogged = await this.#enter({ records: [], facts: factsOf, before }, (refs) => refs !== null);
+    } finally {
+      if (!isLogged) for (const ref of before) this.#options.ledger.decided(ref);
+    }
+    return isLogged;
   }
 
   /** Begins a new segment, unless the present one is empty. Returns its number. */
   async turn(): Promise<number> {
     this.#mustTurn = true;
-    await this.#enter([], null, () => null);
+    await this.#enter(NOTHING, () => null);
     return this.#active?.number ?? this.#options.ledger.next();
   }
 
@@ -102,19 +123,19 @@ export class SegmentWriter {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
+    await this.#large.between(async () => {});
     await this.#seal();
   }
 
   #enter<T>(
-    records: readonly EncodedRecord[],
-    facts: FactsOf | null,
+    { records, facts, before }: Pick<Waiting, 'records' | 'facts' | 'before'>,
     answer: (refs: readonly ContentRef[] | null) => T,
   ): Promise<T> {
-    if (this.#closed) return Promise.reject(new SpoolError('spool_closed', 'the spool is closed'));
+    if (this.#closed) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       let bytes = 0;
       for (const record of records) bytes += HEADER_BYTES + record.bodyBytes;
-      this.#waiting.push({ records, bytes, facts, resolve: (refs) => resolve(answer(refs)), reject });
+      this.#waiting.push({ records, bytes, facts, before, resolve: (refs) => resolve(answer(refs)), reject });
       this.#running ??= this.#run();
     });
   }
@@ -148,7 +169,7 @@ export class SegmentWriter {
       batch = place(waiting, active);
       // A batch that writes nothing moves nothing: the segment's key is yet to be written.
       if (batch.records.length > 0) {
-        await this.#write(active, await partsOf(batch, active));
+        this.#flushes += await active.write(batch.records, batch.refs);
         this.#keep(active, batch);
       }
       for (const { waiting: one, refs } of batch.placed) one.resolve(refs);
@@ -157,91 +178,42 @@ export class SegmentWriter {
     }
   }
 
-  /** Moves the end past records that are on disk, and reports the facts among them. */
-  #keep(active: Active, { placed, facts, factsAt, end }: Batch): void {
+  /** Remembers what records await, and reports the facts among them. */
+  #keep(active: OpenSegment, { placed, facts, factsAt, end }: Batch): void {
     const { ledger } = this.#options;
-    active.end = end;
-    for (const { waiting, refs } of placed)
+    const before: ContentRef[] = [];
+    for (const { waiting, refs } of placed) {
       if (waiting.facts === null) for (const ref of refs ?? []) ledger.hold(ref);
+      else if (refs !== null) before.push(...waiting.before);
+    }
     if (factsAt === null) return;
     ledger.hold(factsAt);
-    this.onLogged(facts, factsAt, { segment: active.number, offset: end });
-  }
-
-  async #write(active: Active, parts: readonly Uint8Array[]): Promise<void> {
-    const { files, failure } = this.#options;
-    try {
-      await writeFully(files, active.fd, parts, active.end);
-    } catch (error) {
-      const isTaken = await this.#takeBack(active);
-      throw isTaken && NO_ROOM.has(errorCode(error)) ? noRoom(error) : failure.trip(error);
-    }
-    this.flushes++;
-    try {
-      await files.fdatasync(active.fd);
-    } catch (error) {
-      const failed = failure.trip(error);
-      await this.#takeBack(active);
-      throw failed;
-    }
-  }
-
-  /**
-   * Removes a batch that is not known to be on disk: a refused batch must not reappear at the next start. False: it
-   * cannot be removed, and nothing may be written after it.
-   */
-  async #takeBack(active: Active): Promise<boolean> {
-    try {
-      await this.#options.files.ftruncate(active.fd, active.end);
-      this.onTakenBack(active.number);
-      return true;
-    } catch {
-      return false;
-    }
+    this.onLogged({ facts, record: factsAt, before, end: { segment: active.number, offset: end } });
   }
 
   /** The segment for the next `bytes`. */
-  async #segmentFor(bytes: number): Promise<Active> {
+  async #segmentFor(bytes: number): Promise<OpenSegment> {
     const active = this.#active;
-    const isFull = active !== null && (this.#mustTurn || active.end + bytes > this.#options.segmentBytes);
+    const mustTurn = this.#mustTurn;
     this.#mustTurn = false;
-    if (active !== null && (active.end === 0 || !isFull)) return active;
-    await this.#seal();
-    this.#active = await this.#create();
-    return this.#active;
-  }
-
-  async #create(): Promise<Active> {
-    const { files, pathOf, directoryFd, ledger, failure, keys, segmentKeys } = this.#options;
-    const number = ledger.next();
-    let fd: number;
-    try {
-      fd = await files.openNew(pathOf(number));
-    } catch (error) {
-      throw NO_ROOM.has(errorCode(error)) ? noRoom(error) : failure.trip(error);
+    const { segmentBytes } = this.#options;
+    if (active !== null) {
+      // What is below the next segment must not grow: not even an empty one will do below one of large contents.
+      const isEmpty = active.end === 0 && !(mustTurn && this.#large.isOpen);
+      const most = this.#large.isBusy ? GROWTH * segmentBytes : segmentBytes;
+      if (isEmpty || (!mustTurn && active.end + bytes <= most)) return active;
     }
-    ledger.add(number);
-    const key = keys?.make() ?? null;
-    if (key !== null) segmentKeys.set(number, key);
-    const active = { number, fd, key, end: 0 };
-    this.#active = active;
-    await this.#orFail(files.fsync(fd));
-    await this.#orFail(files.fsync(directoryFd));
-    return active;
+    return await this.#large.between(async () => {
+      await this.#seal();
+      this.#active = await OpenSegment.create(this.#options);
+      return this.#active;
+    });
   }
 
   async #seal(): Promise<void> {
     const active = this.#active;
     this.#active = null;
-    if (active !== null) await this.#options.files.close(active.fd);
-  }
-
-  async #orFail(flush: Promise<void>): Promise<void> {
-    try {
-      await flush;
-    } catch (error) {
-      throw this.#options.failure.trip(error);
-    }
+    await active?.seal();
   }
 }
 
@@ -249,18 +221,11 @@ export class SegmentWriter {
  * Gives records their places at the end of the segment, and asks for the facts about them: the facts of all callers
  * become one record, the last of the batch. A caller whose facts cannot be made is refused, and leaves nothing.
  */
-function place(waiting: readonly Waiting[], active: Active): Batch {
-  const { key } = active;
-  const start = active.end === 0 && key !== null ? KEY_RECORD_BYTES : active.end;
-  const sizeOf = (bodyBytes: number) => HEADER_BYTES + (key === null ? bodyBytes : sealedBytes(bodyBytes));
-  const batch: Batch = { records: [], placed: [], facts: [], factsAt: null, end: start };
+function place(waiting: readonly Waiting[], active: OpenSegment): Batch {
+  const start = active.nextPlace;
+  const batch: Batch = { records: [], refs: [], placed: [], facts: [], factsAt: null, end: start };
   for (const one of waiting) {
-    let end = batch.end;
-    const refs = one.records.map(({ bodyBytes }) => {
-      const ref = { segment: active.number, offset: end, length: bodyBytes };
-      end += sizeOf(bodyBytes);
-      return ref;
-    });
+    const { refs, end } = active.refsFrom(batch.end, one.records);
     let facts: string | null = null;
     try {
       facts = one.facts === null ? null : one.facts(refs);
@@ -272,6 +237,7 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
     batch.placed.push({ waiting: one, refs: isKept ? refs : null });
     if (!isKept) continue;
     batch.records.push(...one.records);
+    batch.refs.push(...refs);
     batch.end = end;
     if (facts !== null) batch.facts.push(facts);
   }
@@ -279,120 +245,12 @@ function place(waiting: readonly Waiting[], active: Active): Batch {
     const record = encodeFacts(batch.facts.join('\n'), batch.end - start);
     batch.factsAt = { segment: active.number, offset: batch.end, length: record.bodyBytes };
     batch.records.push(record);
-    batch.end += sizeOf(record.bodyBytes);
+    batch.refs.push(batch.factsAt);
+    batch.end += active.sizeOf(record.bodyBytes);
   }
   return batch;
 }
 
-/** What is written of a batch. A segment's key goes before its first batch, and is as durable as that is. */
-async function partsOf({ records, placed, factsAt }: Batch, { key, end }: Active): Promise<Uint8Array[]> {
-  const parts: Uint8Array[] = end === 0 && key !== null ? [encodeKey(key.wrapped)] : [];
-  // In the order of the records.
-  const places = () => [...placed.flatMap(({ refs }) => refs ?? []), ...(factsAt === null ? [] : [factsAt])];
-  for (const { header, chunks } of key === null ? records : await key.seal(records, places()))
-    parts.push(header, ...chunks);
-  return parts;
-}
-
-function noRoom(cause: unknown): SpoolError {
-  return new SpoolError('spool_full', 'the spool has no room', { cause });
-}
-
-/**
- * The latch that stops writing (contract §15): after a failed write or flush the disk's state is unknown, so nobody
- * writes anything until the process has restarted.
- */
-export class Failure {
-  readonly #onFailure: (error: SpoolError) => void;
-  #error: SpoolError | null = null;
-
-  /** `onFailure` is called once, with the first failure. */
-  constructor(onFailure: (error: SpoolError) => void) {
-    this.#onFailure = onFailure;
-  }
-
-  /** Throws the first failure, if there was one. */
-  check(): void {
-    if (this.#error !== null) throw this.#error;
-  }
-
-  /** Stops writing for good. Returns the first failure. */
-  trip(cause: unknown): SpoolError {
-    if (this.#error === null) {
-      this.#error = new SpoolError('spool_failed', 'the spool could not write to its disk', { cause });
-      this.#onFailure(this.#error);
-    }
-    return this.#error;
-  }
-}
-
-/** The existing segments, and which of their records the store has not decided on. Numbers only, no I/O. */
-export class Ledger {
-  readonly #segments: Set<number>;
-  /** Offsets of undecided records, for each segment that has any. */
-  readonly #undecided = new Map<number, Set<number>>();
-  #highest: number;
-
-  /** `found` are the segments on disk. */
-  constructor(found: readonly number[]) {
-    this.#segments = new Set(found);
-    this.#highest = found.reduce((highest, segment) => Math.max(highest, segment), 0);
-  }
-
-  /** How many segments exist. */
-  get size(): number {
-    return this.#segments.size;
-  }
-
-  /** The number of the next segment, which was never used before. */
-  next(): number {
-    return this.#highest + 1;
-  }
-
-  /** The segment numbered {@link next} was created. */
-  add(segment: number): void {
-    this.#segments.add(segment);
-    this.#highest = segment;
-  }
-
-  /** A record was written and awaits the store's decision. */
-  hold(ref: ContentRef): void {
-    const offsets = this.#undecided.get(ref.segment);
-    if (offsets === undefined) this.#undecided.set(ref.segment, new Set([ref.offset]));
-    else offsets.add(ref.offset);
-  }
-
-  /** The store has decided. Repeating it, or naming a record of an earlier run, changes nothing. */
-  decided(ref: ContentRef): void {
-    const offsets = this.#undecided.get(ref.segment);
-    if (offsets?.delete(ref.offset) && offsets.size === 0) this.#undecided.delete(ref.segment);
-  }
-
-  /** All of them, in ascending order. */
-  existing(): number[] {
-    return [...this.#segments].sort((a, b) => a - b);
-  }
-
-  /** Whether a segment exists. */
-  has(segment: number): boolean {
-    return this.#segments.has(segment);
-  }
-
-  /**
-   * Segments that will not change and await no decision, in ascending order. Never the highest: it may be being
-   * written, and while it exists its number cannot be reused.
-   */
-  idle(): number[] {
-    return this.existing().filter((segment) => this.isIdle(segment));
-  }
-
-  /** Whether `segment` is idle as in {@link idle}. */
-  isIdle(segment: number): boolean {
-    return segment < this.#highest && !this.#undecided.has(segment);
-  }
-
-  /** A segment's file is gone. */
-  remove(segment: number): void {
-    this.#segments.delete(segment);
-  }
+function closed(): SpoolError {
+  return new SpoolError('spool_closed', 'the spool is closed');
 }
