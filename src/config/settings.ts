@@ -207,7 +207,7 @@ export const SETTINGS = {
     'limits.max_bytes_in_flight': restart(
       bytes(MIB),
       128 * MIB,
-      'Most memory for messages being received, over HTTP and SMTP, or delivered. Beyond this, new ones wait, then get 503, over SMTP 452.',
+      'Most memory for messages being received, over HTTP and SMTP, composed, and written to the disk. Beyond this, new ones wait, then get 503, over SMTP 452; docs/operations.md says what each counts for.',
       'seldom',
     ),
     'limits.max_unsent_bytes': restart(

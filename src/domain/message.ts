@@ -44,6 +44,14 @@ export interface Content {
   readonly flags: BodyFlags;
 }
 
+/** Contents above this size are large: they go to the disk in a turn of their own, and do not wait in memory. */
+export const LARGE_CONTENT_BYTES = 1024 * 1024;
+
+/** Whether nobody needs the contents in memory once they are accepted: they are large, and the same for all. */
+export function isReadBack({ content, copies }: Pick<Submission, 'content' | 'copies'>): boolean {
+  return content.sizeBytes > LARGE_CONTENT_BYTES && copies === undefined;
+}
+
 /** The place of the contents in the spool. Opaque except for `segment`, whose live messages the store counts. */
 export interface ContentRef {
   readonly segment: number;

@@ -1,9 +1,10 @@
 import { laneOf } from '../domain/lane.ts';
-import type { Content, ContentRef, Submission } from '../domain/message.ts';
+import { type Content, type ContentRef, isReadBack, type Submission } from '../domain/message.ts';
 import { INBOX } from '../domain/relay.ts';
 import type { RouteFacts } from '../domain/route-match.ts';
 import type { Suppression } from '../domain/suppression.ts';
 import { heldBackMs } from '../domain/test-outcome.ts';
+import { giveBack } from '../lib/budget.ts';
 import type { Clock } from '../lib/clock.ts';
 import { createIdSource, messageIdTime } from '../lib/id.ts';
 import type { Random } from '../lib/random.ts';
@@ -81,7 +82,6 @@ interface Routed {
 
 /** Why a submission is refused, before or after its contents were written. */
 type Refusal = Exclude<Admission, { readonly kind: 'fits' }> | Suspended;
-
 type Suspended = Extract<IntakeAnswer, { readonly kind: 'suspended' }>;
 
 /** The other parts of the engine that accepting uses. */
@@ -324,6 +324,7 @@ export class Accept implements Intake {
       return this.#refusal(answer, together ? null : routed.record.keyId);
     }
     const { record, submission } = routed;
+    if (isReadBack(submission)) for (const chunk of submission.content.chunks) giveBack(chunk);
     this.#deps.events.emit({
       type: 'accepted',
       messageId: record.id,

@@ -93,6 +93,7 @@ export interface Intake {
   /**
    * Accepts submissions durably: when it resolves, every `accepted` one is on stable storage. Returns one answer per
    * submission, in order; never rejects. `together`: all are accepted or none; if one is refused, all get its refusal.
+   * The memory of large contents that were accepted is given back (`isReadBack`): they must not be read afterwards.
    */
   accept(submissions: readonly Submission[], together?: boolean): Promise<IntakeAnswer[]>;
   /**

@@ -1,4 +1,4 @@
-import type { Priority } from '../domain/message.ts';
+import { LARGE_CONTENT_BYTES, type Priority } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { Stop } from '../lib/stop.ts';
@@ -85,13 +85,15 @@ export class Dispatch {
   }
 
   /**
-   * Promises room for one fresh unit of `sizeBytes` on a lane. Null if it must queue: the lane is not ours, is resting
-   * or has older mail waiting, or the memory for the short way is used up.
+   * Promises room for one fresh unit of `sizeBytes` on a lane. Null if it must queue: it is large, the lane is not ours,
+   * is resting or has older mail waiting, or the memory for the short way is used up.
    */
   reserve(name: string, sizeBytes: number, priority: Priority): Lane | null {
     const lane = this.#lanes.get(name);
     const relay = this.#relays.ofLane(name);
     if (!lane || !relay || this.#stopping.signal.aborted) return null;
+    // It would take the memory from many others, and is read piece by piece when its turn comes.
+    if (sizeBytes > LARGE_CONTENT_BYTES) return null;
     if (this.#shortWayBytes + sizeBytes > this.#deps.settings().shortWayBytes) return null;
     if (!lane.takesFresh(this.#deps.clock.mono(), relay.perLaneOf(lane), priority)) return null;
     if ((priority === 'high' ? relay.leftForHigh : relay.left) - lane.inHand < 1) return null;

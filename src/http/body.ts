@@ -1,4 +1,5 @@
 import { giveBack, type Release, type Share } from '../lib/budget.ts';
+import { yieldToLoop } from '../lib/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { Problem } from './problem.ts';
 
@@ -8,6 +9,11 @@ export interface BodyOptions {
   readonly maxBytes: number;
   /** The sender's share of the bytes in flight, returned when the exchange ends. */
   readonly budget: Share;
+  /**
+   * Bytes of memory for each byte of the body, with what is made of it before the exchange ends. Default: the body
+   * alone.
+   */
+  readonly weight?: number;
   /** Follows the figures of a 413: the limit's name, and what to do. */
   readonly advice?: string;
 }
@@ -39,20 +45,34 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
   return chunks;
 }
 
-/** As {@link readBody}, in one piece. The memory of several pieces is returned once they are joined. */
+/**
+ * As {@link readBody}, in one piece. A large one whose length is known comes into one piece of memory; the memory of
+ * several is returned once they are joined.
+ */
 export async function readWholeBody(exchange: Exchange, options: BodyOptions): Promise<Buffer> {
-  const chunks = await readBody(exchange, options);
+  const declared = declaredLength(exchange, options) ?? 0;
+  const chunks: Buffer[] = [];
+  const block = declared > MAX_BLOCK_BYTES ? declared : null;
+  await receiveBody(exchange, options, (chunk) => chunks.push(chunk), block);
   const whole = joinBody(chunks);
   if (chunks.length > 1) for (const chunk of chunks) giveBack(chunk);
   return whole;
 }
 
-/** As {@link readBody}, but passes each chunk to `sink` as it arrives. An exception of `sink` ends the reading. */
-export async function receiveBody(exchange: Exchange, options: BodyOptions, sink: Sink): Promise<void> {
-  const room = new Room(exchange, options.budget, declaredLength(exchange, options));
+/**
+ * As {@link readBody}, but passes each chunk to `sink` as it arrives, or in blocks of so many bytes. An exception of
+ * `sink` ends the reading.
+ */
+export async function receiveBody(
+  exchange: Exchange,
+  options: BodyOptions,
+  sink: Sink,
+  blockBytes: number | null = null,
+): Promise<void> {
+  const room = new Room(exchange, options, declaredLength(exchange, options));
   if (!room.holds(1)) await room.grow(1);
   exchange.sendContinue();
-  await collect(exchange, options, room, sink);
+  await collect(exchange, options, room, new Gatherer(sink, blockBytes));
 }
 
 /** The body as one piece of memory; copies only when it arrived in several. */
@@ -104,29 +124,31 @@ class Room {
   readonly #exchange: Exchange;
   readonly #budget: Share;
   readonly #declared: number | null;
+  readonly #weight: number;
   /** The most to reserve: a body larger than its sender's share counts as that much. */
   readonly #most: number;
   #bytes = 0;
 
-  constructor(exchange: Exchange, budget: Share, declared: number | null) {
+  constructor(exchange: Exchange, { budget, weight = 1 }: BodyOptions, declared: number | null) {
     this.#exchange = exchange;
     this.#budget = budget;
     this.#declared = declared;
-    this.#most = Math.min(declared ?? Number.POSITIVE_INFINITY, budget.most);
+    this.#weight = weight;
+    this.#most = Math.min(Math.ceil(weight * (declared ?? Number.POSITIVE_INFINITY)), budget.most);
   }
 
-  /** Whether the reservation covers this many bytes. */
+  /** Whether the reservation covers this many bytes of the body. */
   holds(bytes: number): boolean {
-    return Math.min(bytes, this.#most) <= this.#bytes;
+    return Math.min(Math.ceil(this.#weight * bytes), this.#most) <= this.#bytes;
   }
 
   /**
-   * Reserves at least this many bytes, waiting a while for them. A body that has some and waits for more is refused in
+   * Reserves at least this many bytes of the body, waiting a while for them. A body that has some and waits for more is refused in
    * the end, which makes room for the others. Throws the problem 503.
    */
   async grow(bytes: number): Promise<void> {
     const isKnown = this.#declared !== null && this.#bytes > 0;
-    const wanted = isKnown ? this.#most : Math.max(bytes, this.#bytes + STEP_BYTES);
+    const wanted = isKnown ? this.#most : Math.max(Math.ceil(this.#weight * bytes), this.#bytes + STEP_BYTES);
     const step = Math.min(wanted, this.#most) - this.#bytes;
     await reserveBytes(this.#exchange, this.#budget, step);
     this.#bytes += step;
@@ -144,15 +166,16 @@ async function waitForBudget(exchange: Exchange, budget: Share, bytes: number): 
   return release;
 }
 
-function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sink): Promise<void> {
+function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gatherer): Promise<void> {
   const { request } = exchange;
   // Released at the end: the closure lives until the answer, and would keep everything read.
-  let gatherer: Gatherer | null = new Gatherer(sink);
+  let gatherer: Gatherer | null = into;
   let taken = 0;
   const take = (chunk: Buffer) => {
     taken += chunk.length;
     if (taken > options.maxBytes) throw tooLarge(options, 'is larger');
-    gatherer?.push(chunk);
+    // As garbage, what was copied would wait until much of it has gathered.
+    if (gatherer?.push(chunk) === 'copied') giveBack(chunk);
   };
   return new Promise((resolve, reject) => {
     let reading = true;
@@ -191,6 +214,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
         return;
       }
       if (!room.holds(taken)) void waitForRoom();
+      else if (taken > MAX_BLOCK_BYTES) void letOthersRead(request, () => reading);
     };
     const onEnd = () => {
       try {
@@ -207,6 +231,13 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, sink: Sin
       if (reading) fail(new RequestAborted());
     });
   });
+}
+
+/** Pauses a body for a turn: whoever sends as fast as we read would keep others waiting. */
+async function letOthersRead(request: Exchange['request'], isReading: () => boolean): Promise<void> {
+  request.pause();
+  await yieldToLoop();
+  if (isReading()) request.resume();
 }
 
 function tooLarge({ maxBytes, advice = '' }: SizeOptions, found: string): Problem {
@@ -243,21 +274,24 @@ const LEAST_PART = 1 / 2;
  */
 export class Gatherer {
   readonly #sink: Sink;
-  #direct = DIRECT_CHUNKS;
+  #direct: number;
   #block: Buffer | null = null;
-  #blockBytes = BLOCK_BYTES;
+  #blockBytes: number;
   #used = 0;
 
-  constructor(sink: Sink) {
+  /** All goes into blocks, the first of them with so many bytes, if that is given. */
+  constructor(sink: Sink, firstBlockBytes: number | null = null) {
     this.#sink = sink;
+    this.#direct = firstBlockBytes === null ? DIRECT_CHUNKS : 0;
+    this.#blockBytes = firstBlockBytes ?? BLOCK_BYTES;
   }
 
-  /** Takes a piece of any size. */
-  push(chunk: Buffer): void {
+  /** Takes a piece of any size, as it is or as a copy. */
+  push(chunk: Buffer): 'kept' | 'copied' {
     if (this.#direct > 0) {
       this.#direct -= 1;
       this.#sink(chunk.length < chunk.buffer.byteLength * LEAST_PART ? copyOf(chunk) : chunk);
-      return;
+      return 'kept';
     }
     for (let from = 0; from < chunk.length; ) {
       this.#block ??= Buffer.allocUnsafeSlow(this.#blockBytes);
@@ -266,6 +300,7 @@ export class Gatherer {
       this.#used += copied;
       if (this.#used === this.#blockBytes) this.#next();
     }
+    return 'copied';
   }
 
   #next(): void {

@@ -135,3 +135,37 @@ test('of several, what shares its memory with one to be kept stays', () => {
   giveBackAllBut([kept.subarray(10)], [kept, gone, small]);
   expect([kept.length, gone.length, small.length]).toEqual([100_000, 0, 100]);
 });
+
+test('work that needs fewer units gives back the others at once, and the rest when it is over', async () => {
+  const budget = newBudget(1000);
+  const releases: (Release | null)[] = [];
+  await heldWhile(budget.share('a'), async (share) => {
+    releases.push(share.tryAcquire(100), await share.acquire(200, never));
+    share.keep(150);
+    expect(budget.taken).toBe(150);
+    share.keep(500);
+    expect(budget.taken).toBe(150);
+    const other = budget.share('b').acquire(600, never);
+    for (const release of releases) release?.();
+    expect(budget.taken).toBe(750);
+    (await other)?.();
+  });
+  expect(budget.taken).toBe(0);
+});
+
+test('large work is done one after the other, little at once', async () => {
+  const budget = newBudget(100_000_000);
+  const large = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const noted = async (name: string, waits?: Promise<void>) => {
+    await waits;
+    done.push(name);
+  };
+  const share = budget.share('a');
+  const first = share.inTurn(2_000_000, () => noted('first', large.promise));
+  const second = budget.share('b').inTurn(2_000_000, () => noted('second'));
+  await share.inTurn(1000, () => noted('little'));
+  large.resolve();
+  await Promise.all([first, second]);
+  expect(done).toEqual(['little', 'first', 'second']);
+});

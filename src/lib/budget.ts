@@ -1,5 +1,7 @@
-/** Gives back what was taken; further calls do nothing. */
-export type Release = () => void;
+import { Few } from './few.ts';
+
+/** Gives back so many of the units that were taken, by default all; when none are left, it does nothing. */
+export type Release = (units?: number) => void;
 
 /** The free units of a budget; threads may share them. */
 export interface Units {
@@ -29,6 +31,8 @@ export interface Share {
   tryAcquire(units: number): Release | null;
   /** Takes `units`, waiting for room. Null: too many wait already, or `signal` aborted first. */
   acquire(units: number, signal: AbortSignal): Promise<Release | null>;
+  /** See {@link Budget.inTurn}. */
+  inTurn<T>(units: number, work: () => Promise<T>): Promise<T>;
 }
 
 interface Waiter {
@@ -62,6 +66,9 @@ class OwnUnits implements Units {
 
 /** A holder may have this many times what it leaves free of the part that is not reserved for small holders. */
 const TIMES_FREE = 4;
+/** Work on more units than this has its turn. */
+const LARGE_WORK = 1024 * 1024;
+
 /** The part of the budget reserved for small holders, and the part of the budget that counts as small. */
 const KEPT_PART = 64;
 const LITTLE_PART = 512;
@@ -84,6 +91,7 @@ export class Budget {
   readonly #kept: number;
   readonly #little: number;
   readonly #units: Units;
+  readonly #turns = new Few(1);
   #isListening = false;
 
   constructor(limits: BudgetLimits) {
@@ -116,7 +124,16 @@ export class Budget {
       most,
       tryAcquire: (units) => this.#tryAcquire(holder, Math.min(units, most)),
       acquire: (units, signal) => this.#acquire(holder, Math.min(units, most), signal),
+      inTurn: (units, work) => this.inTurn(units, work),
     };
+  }
+
+  /**
+   * Does work on so many units: at once if they are few, else one after the other. What such work needs for a while
+   * beside the units it has taken is then needed once, and other work waits for one slice of it at a time.
+   */
+  inTurn<T>(units: number, work: () => Promise<T>): Promise<T> {
+    return units > LARGE_WORK ? this.#turns.run(work) : work();
   }
 
   #tryAcquire(holder: string, units: number): Release | null {
@@ -154,12 +171,13 @@ export class Budget {
 
   #taken(holder: string, units: number): Release {
     this.#hold(holder, units);
-    let out = true;
-    return () => {
-      if (!out) return;
-      out = false;
-      this.#hold(holder, -units);
-      this.#units.give(units);
+    let left = units;
+    return (some = left) => {
+      const given = Math.min(some, left);
+      if (given <= 0) return;
+      left -= given;
+      this.#hold(holder, -given);
+      this.#units.give(given);
       for (const waiter of this.#waiters) waiter.tryAgain();
     };
   }
@@ -184,19 +202,39 @@ export class Budget {
   }
 }
 
+/** A share during work, whose units stay taken as long as that may need them. */
+export interface HeldShare extends Share {
+  /** From now on the work needs no more than so many of them. */
+  keep(units: number): void;
+}
+
 /**
- * Does work with a share whose units are given back only after the work has ended: its memory stays in use that long,
- * even if nobody waits for the result any more.
+ * Does work with a share whose units are given back only after the work has ended, or once it needs fewer: their memory
+ * stays in use that long, even if nobody waits for the result any more.
  */
-export async function heldWhile<T>(share: Share, work: (share: Share) => Promise<T>): Promise<T> {
+export async function heldWhile<T>(share: Share, work: (share: HeldShare) => Promise<T>): Promise<T> {
   let ended = false;
   const due: Release[] = [];
-  const later = (release: Release | null): Release | null =>
-    release && (() => (ended ? release() : void due.push(release)));
-  const held: Share = {
+  const parts: { readonly release: Release; units: number }[] = [];
+  const later = (wanted: number, release: Release | null): Release | null => {
+    if (release === null) return null;
+    parts.push({ release, units: Math.min(wanted, share.most) });
+    return () => (ended ? release() : void due.push(release));
+  };
+  const held: HeldShare = {
     most: share.most,
-    tryAcquire: (units) => later(share.tryAcquire(units)),
-    acquire: async (units, signal) => later(await share.acquire(units, signal)),
+    tryAcquire: (units) => later(units, share.tryAcquire(units)),
+    acquire: async (units, signal) => later(units, await share.acquire(units, signal)),
+    inTurn: (units, some) => share.inTurn(units, some),
+    keep: (units) => {
+      let excess = parts.reduce((sum, part) => sum + part.units, -units);
+      for (const part of parts) {
+        const given = Math.max(0, Math.min(excess, part.units));
+        if (given > 0) part.release(given);
+        part.units -= given;
+        excess -= given;
+      }
+    },
   };
   try {
     return await work(held);

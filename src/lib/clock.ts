@@ -99,8 +99,8 @@ export function parseTimestamp(text: string): number | null {
  */
 export type Sliced<T> = Generator<undefined, T, undefined>;
 
-/** Bytes of text per slice: a few milliseconds of the slowest work. */
-export const SLICE_BYTES = 1024 * 1024;
+/** Bytes of text per slice: a millisecond of the slowest work. */
+export const SLICE_BYTES = 256 * 1024;
 
 /** Does the work, and lets the event loop run between its slices. Rejects with what the work throws. */
 export async function inSlices<T>(work: Sliced<T>): Promise<T> {

@@ -1,6 +1,6 @@
 import { addressKey, type Mailbox, parseAddressList } from '../domain/mailbox.ts';
 import type { Content } from '../domain/message.ts';
-import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
+import type { Sliced } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { addressWords, tokenWords, unstructuredWords, writeField } from './field.ts';
 import { withDecodedName } from './field-values.ts';
@@ -134,13 +134,9 @@ function* textPart(subtype: 'plain' | 'html', text: string): Sliced<Leaf> {
   };
 }
 
-/** Each large one in its own slice. */
 function* attachmentParts(attachments: readonly Attachment[]): Sliced<Leaf[]> {
   const parts: Leaf[] = [];
-  for (const attachment of attachments) {
-    if (attachment.content.length > SLICE_BYTES) yield;
-    parts.push(attachmentPart(attachment));
-  }
+  for (const attachment of attachments) parts.push(yield* attachmentPart(attachment));
   return parts;
 }
 

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { atOnce } from '../lib/clock.ts';
 import { type Attachment, attachmentPart, checkAttachment } from './part.ts';
 
 const file = (partial: Partial<Attachment>): Attachment => ({
@@ -9,7 +10,7 @@ const file = (partial: Partial<Attachment>): Attachment => ({
   disposition: 'attachment',
   ...partial,
 });
-const fields = (partial: Partial<Attachment>) => attachmentPart(file(partial)).fields;
+const fields = (partial: Partial<Attachment>) => atOnce(attachmentPart(file(partial))).fields;
 
 describe('file names', () => {
   test.each([

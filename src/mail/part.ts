@@ -1,3 +1,4 @@
+import type { Sliced } from '../lib/clock.ts';
 import {
   HARD_LINE,
   isPlainValue,
@@ -9,7 +10,7 @@ import {
 } from './field.ts';
 import { type ContentType, parseContentType } from './field-values.ts';
 import type { Fault } from './headers.ts';
-import { encodeBase64 } from './transfer-encoding.ts';
+import { encodeLongBase64 } from './transfer-encoding.ts';
 
 /** A node of the MIME tree (RFC 2046). */
 export type Part = Leaf | Multipart;
@@ -172,7 +173,7 @@ export function checkAttachment(
 }
 
 /** The MIME part of an attachment accepted by `checkAttachment`; throws a RangeError on any other. */
-export function attachmentPart(attachment: Attachment): Leaf {
+export function* attachmentPart(attachment: Attachment): Sliced<Leaf> {
   const fault = checkAttachment(attachment);
   if (fault !== null) throw new RangeError(fault.detail);
   const given =
@@ -183,7 +184,7 @@ export function attachmentPart(attachment: Attachment): Leaf {
   return {
     kind: 'leaf',
     fields: partFields(attachment, type, isVerbatim ? '7bit' : 'base64'),
-    body: [isVerbatim ? attachment.content : encodeBase64(attachment.content)],
+    body: isVerbatim ? [attachment.content] : yield* encodeLongBase64(attachment.content),
     dotStuffing: isVerbatim && hasLeadingDot(attachment.content),
   };
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { atOnce, SLICE_BYTES } from '../lib/clock.ts';
 import { encodeText, toLongLines } from './text-body.ts';
-import { encodeBase64 } from './transfer-encoding.ts';
+import { encodeBase64, encodeLongBase64 } from './transfer-encoding.ts';
 
 const body = (text: string) => {
   const { body: encoded } = atOnce(encodeText(text));
@@ -135,3 +135,16 @@ test.each(['\n', '\r\n', 'a\n', '\r', '.\n', '='])('a long text of %j is encoded
 test('a short text is encoded at once', () => {
   expect(run(encodeText('a\n'.repeat(30_000))).turns).toBe(0);
 });
+
+test.each([0, 1, 56, 57, 58, 4096 * 57 - 1, 4096 * 57, 4096 * 57 + 1, 3 * 4096 * 57, 1_000_003])(
+  '%i bytes in pieces are the same base64 as in one, with a turn for others before each piece',
+  (length) => {
+    const bytes = Buffer.alloc(length, 'what is encoded');
+    const work = encodeLongBase64(bytes);
+    let turns = 0;
+    let step = work.next();
+    for (; !step.done; step = work.next()) turns++;
+    expect(Buffer.concat(step.value).equals(encodeBase64(bytes))).toBe(true);
+    expect(turns).toBe(length > 4096 * 57 ? Math.ceil(length / (4096 * 57)) : 0);
+  },
+);

@@ -1,7 +1,7 @@
 import { SLICE_BYTES, type Sliced } from '../lib/clock.ts';
 import { SOFT_LINE } from './field.ts';
 import type { Leaf } from './part.ts';
-import { encodeBase64, encodeQuotedPrintable } from './transfer-encoding.ts';
+import { encodeLongBase64, encodeQuotedPrintable } from './transfer-encoding.ts';
 
 /** An encoded body, and its Content-Transfer-Encoding (RFC 2045 §6). */
 export interface EncodedBody {
@@ -31,7 +31,7 @@ export function* encodeText(text: string): Sliced<EncodedBody> {
   if (excess === 0 && lines.isShortLined)
     return { encoding: '7bit', body: typeof bytes === 'string' ? bytes : [bytes] };
   const coded = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
-  if (excess > coded.length * MAX_EXCESS) return { encoding: 'base64', body: [encodeBase64(coded)] };
+  if (excess > coded.length * MAX_EXCESS) return { encoding: 'base64', body: yield* encodeLongBase64(coded) };
   return { encoding: 'quoted-printable', body: yield* encodeQuotedPrintable(coded) };
 }
 

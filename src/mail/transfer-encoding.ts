@@ -12,8 +12,29 @@ const LINE_PAIRS = LINE_CHARACTERS / 2;
 /** CRLF as one pair, in the machine's byte order. */
 const CRLF = new Uint16Array(Uint8Array.of(0x0d, 0x0a).buffer)[0] ?? 0;
 
+/** Bytes encoded in one turn of the event loop: well under a millisecond of work, and whole lines. */
+const PART_BYTES = 4096 * LINE_BYTES;
+
+/** As {@link encodeBase64}, in pieces, with a turn for others before each. */
+export function* encodeLongBase64(bytes: Uint8Array): Sliced<readonly Uint8Array[]> {
+  if (bytes.length <= PART_BYTES) return [encodeBase64(bytes)];
+  const pieces: Uint8Array[] = [];
+  for (let from = 0; from < bytes.length; from += PART_BYTES) {
+    yield;
+    const part = bytes.subarray(from, from + PART_BYTES);
+    pieces.push(from + PART_BYTES < bytes.length ? linesOf(part) : encodeBase64(part));
+  }
+  return pieces;
+}
+
 /** Encodes bytes as base64 in lines of 76 characters, with CRLF between the lines, not after the last. */
 export function encodeBase64(bytes: Uint8Array): Uint8Array {
+  const lines = linesOf(bytes);
+  return bytes.length > 0 && bytes.length % LINE_BYTES === 0 ? lines.subarray(0, -2) : lines;
+}
+
+/** The same, with CRLF after each line that is full. */
+function linesOf(bytes: Uint8Array): Uint8Array {
   const source = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const fullLines = Math.floor(source.length / LINE_BYTES);
   const tail = source.toString('base64', fullLines * LINE_BYTES);
@@ -26,7 +47,7 @@ export function encodeBase64(bytes: Uint8Array): Uint8Array {
     copyLines(new Uint16Array(block.buffer, block.byteOffset), pairs, line, end);
   }
   Buffer.from(out.buffer).write(tail, fullLines * (LINE_CHARACTERS + 2), 'latin1');
-  return tail === '' && fullLines > 0 ? out.subarray(0, -2) : out;
+  return out;
 }
 
 /** Copies the lines from `first` up to, not including, `end`, adding line ends. A line is too short for `set`. */

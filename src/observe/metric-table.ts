@@ -87,7 +87,7 @@ export const METRICS = {
 
   svc_smtp_connections: gauge('Open connections to the SMTP listener of this process.'),
   svc_bytes_in_flight: gauge(
-    'Memory held by messages that are arriving at this process; at most limits.max_bytes_in_flight.',
+    'Memory held by messages that are arriving at this process, being composed, or written to the disk; at most limits.max_bytes_in_flight.',
   ),
   svc_oldest_due_seconds: gauge('How long the longest-waiting due delivery has been due.'),
   svc_relay_quota_used: gauge(

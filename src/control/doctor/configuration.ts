@@ -108,8 +108,8 @@ const KIB = 1024;
 const MIB = 1024 * KIB;
 /** The program itself, its threads, the database's cache, and memory in temporary use. */
 const BASE_BYTES = 300 * MIB;
-/** Copies of each byte in flight: the message, its parsed or composed form, its form for the disk, and garbage. */
-const COPIES = 4;
+/** Memory for each byte in flight: what is composed is counted, garbage is not. */
+const BYTES_IN_FLIGHT = 1.5;
 /** An idle connection, as in docs/operations.md. */
 const CONNECTION_BYTES = 7 * KIB;
 /** Requests to the dashboard, and unread answers; its connections (`dashboard/server.ts`). */
@@ -122,7 +122,7 @@ const BASE_FILES = 200;
 function memoryBound({ api, webui, listener, limits }: Config): number {
   return (
     BASE_BYTES +
-    COPIES * limits.maxBytesInFlight +
+    BYTES_IN_FLIGHT * limits.maxBytesInFlight +
     portsOf(api) * (limits.maxUnsentBytes + api.maxConnections * CONNECTION_BYTES) +
     (webui.port === null ? 0 : DASHBOARD_BYTES) +
     listener.maxConnections * CONNECTION_BYTES

@@ -1,9 +1,9 @@
-import type { Idempotency, Submission } from '../../domain/message.ts';
+import { type Idempotency, isReadBack, type Submission } from '../../domain/message.ts';
 import { INBOX } from '../../domain/relay.ts';
 import type { Intake, IntakeAnswer, Suspension } from '../../engine/contract.ts';
 import { reserveMore } from '../../http/body.ts';
 import { Problem } from '../../http/problem.ts';
-import { type Budget, heldWhile, type Share } from '../../lib/budget.ts';
+import { type Budget, giveBack, heldWhile, type Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import type { Random } from '../../lib/random.ts';
 import type { Views } from '../../store/views.ts';
@@ -45,6 +45,8 @@ export type ReadRequest =
       readonly dryRun: boolean;
       readonly ofTemplate?: boolean;
       readonly given?: GivenPlaces;
+      /** The body, if the submission's content is a part of it. */
+      readonly body?: Buffer;
     }
   | { readonly receipt: Receipt };
 
@@ -91,11 +93,14 @@ export async function takeOne(
     // What a template says was no part of the body, and so were copies.
     if (submission.copies !== undefined || request.ofTemplate === true)
       reserveMore(call.exchange, budget, submission.content.sizeBytes);
+    // What it was made of is gone.
+    else if (isReadBack(submission)) budget.keep(submission.content.sizeBytes);
     if (request.dryRun) return { kind: 'verdict', verdict: await verdictOf(submission, deps, request.given) };
     await call.checkKey();
     const receipt = await deps.inProgress.alone(id, submission.idempotency?.key ?? null, () =>
       handOver(submission, deps),
     );
+    if (request.body !== undefined && isReadBack(submission)) giveBack(request.body);
     return { kind: 'receipt', receipt };
   });
 }

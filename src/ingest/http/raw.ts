@@ -94,8 +94,9 @@ export async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Prom
   const given = readIdempotencyKey(exchange);
   const envelope = readRawEnvelope(exchange, given.faults);
   const context = submissionContext(call, given.key, deps);
-  const submission = await inSlices(buildRaw(envelope, body, context, limits));
-  return { submission, dryRun: envelope.fields.dryRun };
+  const work = () => inSlices(buildRaw(envelope, body, context, limits));
+  const submission = await budget.inTurn(body.length, work);
+  return { submission, dryRun: envelope.fields.dryRun, body };
 }
 
 /** An envelope and options that are given otherwise than in a query; what they lack is as in {@link NO_FIELDS}. */

@@ -6,13 +6,21 @@ import { isUtf8, type MediaType, parseMediaType } from '../../http/media-type.ts
 import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../../http/multipart.ts';
 import { Problem } from '../../http/problem.ts';
 import { giveBack, giveBackAllBut, type Share } from '../../lib/budget.ts';
-import { inSlices, type Sliced } from '../../lib/clock.ts';
+import { inSlices, SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
+import { type Cut, cutLargeFiles, withLargeFiles } from './large-files.ts';
 import type { IngestLimits } from './options.ts';
 import { fieldsFromJson } from './schema.ts';
 
 /** Reads a request's body into the fields of a submission, by its `Content-Type`. */
+
+/**
+ * Memory that a message takes until it is on disk, in bytes for each byte of its body: the body, and what is composed
+ * of it. Files come as base64 in JSON, and grow by 37 % when they come in a form.
+ */
+const JSON_WEIGHT = 2;
+const FORM_WEIGHT = 2.4;
 
 /** What bounds a body. */
 interface BodyBounds {
@@ -25,7 +33,7 @@ type Reader<T> = (exchange: Exchange, mediaType: MediaType, bounds: BodyBounds) 
 
 /** The readers of `POST /api/v1/messages`, by media type. */
 const READERS: ReadonlyMap<string, Reader<ReadFields>> = new Map([
-  ['application/json', async (exchange, _, bounds) => fieldsFromJson(await parsedJson(exchange, bounds))],
+  ['application/json', (exchange, _, bounds) => readJsonFields(exchange, bounds)],
   ['multipart/form-data', async (...given) => fieldsFromForm(await readMultipart(...given))],
 ]);
 
@@ -74,11 +82,37 @@ export function readJsonBody(exchange: Exchange, bounds: BodyBounds, rewrite?: R
 
 async function parsedJson(exchange: Exchange, bounds: BodyBounds, rewrite?: Rewrite): Promise<unknown> {
   const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
-  const body = await readWhole(exchange, bounds);
-  const text = rewrite === undefined ? body : await inSlices(rewrite(body));
-  const value = parseJson(text, { maxDepth, maxValues });
-  giveBack(body);
-  return value;
+  const body = await readWhole(exchange, bounds, JSON_WEIGHT);
+  return await bounds.budget.inTurn(body.length, async () => {
+    const text = rewrite === undefined ? body : await inSlices(rewrite(body));
+    const value = parseJson(text, { maxDepth, maxValues });
+    giveBack(body);
+    return value;
+  });
+}
+
+async function readJsonFields(exchange: Exchange, bounds: BodyBounds): Promise<ReadFields> {
+  const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
+  const body = await readWhole(exchange, bounds, JSON_WEIGHT);
+  const fieldsOf = (text: Buffer) => fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
+  if (body.length <= SLICE_BYTES) return fieldsOf(body);
+  return await bounds.budget.inTurn(body.length, async () => {
+    const cut = await inSlices(cutLargeFiles(body));
+    // What is faulty is told as it was sent.
+    const read = (cut === null ? null : fieldsWithout(cut, fieldsOf)) ?? fieldsOf(body);
+    giveBack(body);
+    return read;
+  });
+}
+
+function fieldsWithout(cut: Cut, fieldsOf: (text: Buffer) => ReadFields): ReadFields | null {
+  try {
+    const read = fieldsOf(cut.text);
+    return read.faults.length > 0 ? null : withLargeFiles(read, cut);
+  } catch (error) {
+    if (error instanceof Problem) return null;
+    throw error;
+  }
 }
 
 async function readMultipart(
@@ -97,25 +131,31 @@ async function readMultipart(
     maxFieldBytes: maxBytes,
   });
   const chunks: Buffer[] = [];
-  await receiveBody(exchange, { ...bodyBounds, budget }, (chunk) => {
+  let bytes = 0;
+  await receiveBody(exchange, { ...bodyBounds, budget, weight: FORM_WEIGHT }, (chunk) => {
     chunks.push(chunk);
+    bytes += chunk.length;
     parser.push(chunk);
   });
-  const entries = parser.finish().map(toEntry);
-  giveBackAllBut(
-    entries.flatMap((entry) => ('file' in entry ? [entry.file.bytes] : [])),
-    chunks,
-  );
-  return entries;
+  return await budget.inTurn(bytes, async () => {
+    const entries = parser.finish().map(toEntry);
+    giveBackAllBut(
+      entries.flatMap((entry) => ('file' in entry ? [entry.file.bytes] : [])),
+      chunks,
+    );
+    return entries;
+  });
 }
 
 async function readUrlencoded(exchange: Exchange, _: MediaType, bounds: BodyBounds): Promise<FormEntry[]> {
-  const fields = parseForm(await readWhole(exchange, bounds), { maxFields: bounds.limits.maxFormParts });
+  const fields = parseForm(await readWhole(exchange, bounds, FORM_WEIGHT), {
+    maxFields: bounds.limits.maxFormParts,
+  });
   return fields.map(([name, value]) => ({ name, value }));
 }
 
-function readWhole(exchange: Exchange, { limits, budget }: BodyBounds): Promise<Buffer> {
-  return readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
+function readWhole(exchange: Exchange, { limits, budget }: BodyBounds, weight: number): Promise<Buffer> {
+  return readWholeBody(exchange, { ...messageBodyBounds(limits), budget, weight });
 }
 
 /** The largest body for one message, and advice when it is larger. */

@@ -63,7 +63,8 @@ export async function makeSubmission(
 ): Promise<Made> {
   const context = submissionContext(call, idempotencyKey, deps);
   const build = async (read: ReadFields) => {
-    const submission = await inSlices(buildSubmission(read, context, deps.options.limits, others));
+    const work = () => inSlices(buildSubmission(read, context, deps.options.limits, others));
+    const submission = await deps.budget.inTurn(lengthOf(read.fields), work);
     const { unlessRepeat } = read;
     return { submission: unlessRepeat === undefined ? submission : { ...submission, unlessRepeat }, read };
   };
@@ -78,6 +79,13 @@ export async function makeSubmission(
       throw refusal;
     });
   }
+}
+
+/** About how much there is to compose. */
+function lengthOf({ text, html, attachments }: Fields): number {
+  let length = (text?.length ?? 0) + (html?.length ?? 0);
+  for (const { content } of attachments) if (content instanceof Uint8Array) length += content.length;
+  return length;
 }
 
 /** A fully checked submission: a draft to compose, and the data beside the message. */

@@ -1,4 +1,5 @@
 import { boxOfUserName } from '../../domain/box.ts';
+import { LARGE_CONTENT_BYTES } from '../../domain/message.ts';
 import type { IntakeAnswer } from '../../engine/contract.ts';
 import { sourceGroup } from '../../lib/network.ts';
 import type { ForwardPath, Question, ReversePath } from '../../smtp/receiver/effect.ts';
@@ -87,6 +88,11 @@ export class Answering {
     if (room === true) return null;
     const orNoMemory = (found: boolean) => (found ? null : this.#refuseContent(NO_MEMORY));
     return room === false ? orNoMemory(room) : room.then(orNoMemory);
+  }
+
+  /** The message that is arriving is large. */
+  get isLarge(): boolean {
+    return this.#content.sizeBytes > LARGE_CONTENT_BYTES;
   }
 
   /** The owner of a message of this session; null for none. */

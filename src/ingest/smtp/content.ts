@@ -1,5 +1,5 @@
 import { Gatherer } from '../../http/body.ts';
-import type { Budget, Release, Share } from '../../lib/budget.ts';
+import { type Budget, giveBack, type Release, type Share } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { decline, type Refusal } from './refusal.ts';
 
@@ -40,6 +40,11 @@ export class IncomingContent {
     this.#clock = clock;
   }
 
+  /** Of what has arrived. */
+  get sizeBytes(): number {
+    return this.#bytes;
+  }
+
   /**
    * Makes room for a message of at most `maxBytes`. True when there is, false when there will be none in time;
    * synchronous where there is room now.
@@ -56,13 +61,14 @@ export class IncomingContent {
   /** Adds a piece. Returns what {@link begin} returns; the next piece may follow only when it is true. */
   add(piece: Buffer): boolean | Promise<boolean> {
     this.#gatherer ??= this.#gather();
-    this.#gatherer.push(piece);
-    this.#pace?.add(piece.length);
-    this.#bytes += piece.length;
+    const { length } = piece;
+    if (this.#gatherer.push(piece) === 'copied') giveBack(piece);
+    this.#pace?.add(length);
+    this.#bytes += length;
     if (this.#bytes <= this.#reserved) return true;
     const isSmall = this.#reserved < Math.max(FIRST_BYTES, (this.#share?.most ?? 0) / SMALL_PART);
     const more = isSmall ? this.#reserved : this.#maxBytes - this.#reserved;
-    return this.#reserve(Math.max(more, piece.length), MORE_WAIT_MS);
+    return this.#reserve(Math.max(more, length), MORE_WAIT_MS);
   }
 
   /**

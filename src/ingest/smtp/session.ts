@@ -17,6 +17,9 @@ import { SessionNote, type SessionOver } from './session-note.ts';
 /** How long a client may take to close after QUIT, or after closing its side, in ms. */
 const GOODBYE_MS = 5000;
 
+/** Unread replies, content that waits for memory, a TLS handshake, or, in a large message, the turn of others. */
+type Held = 'replies' | 'memory' | 'handshake' | 'turn';
+
 /**
  * One SMTP session over a socket: bytes to the receiver, its effects to the socket, its questions to {@link Answering}.
  */
@@ -29,8 +32,8 @@ export class Session implements Member {
   readonly #reports: Reports;
   readonly #note: SessionNote;
   #socket: Socket;
-  /** Why the receiver is not asked for effects: unread replies, content waiting for memory, or a TLS handshake. */
-  #held: 'replies' | 'memory' | 'handshake' | null = null;
+  /** Why the receiver is not asked for effects. */
+  #held: Held | null = null;
   #pumping = false;
   /** The client has closed its side; everything it sent is still answered. */
   #peerEnded = false;
@@ -143,10 +146,14 @@ export class Session implements Member {
     }));
   }
 
+  get #awaitsUs(): boolean {
+    return this.#held !== null && this.#held !== 'turn';
+  }
+
   /** The reply to a client that sends too slowly. While it waits for us, nothing is required. */
   #slowness(now: number): Refusal | null {
     const { minDataBytesPerSecond } = this.#context.options.settings;
-    const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && this.#held === null;
+    const couldSend = this.#receiver.isReadingContent && this.#receiver.wantsInput && !this.#awaitsUs;
     const isBehind = this.#answering.isBehind(couldSend, now);
     if (this.#pace.isBelow(couldSend ? minDataBytesPerSecond : 0, now)) return tooSlow(minDataBytesPerSecond);
     return isBehind ? HELD_TOO_LONG : null;
@@ -238,6 +245,7 @@ export class Session implements Member {
     const refusal = this.#answering.take(piece);
     if (!(refusal instanceof Promise)) {
       if (refusal !== null) this.#refuseContent(refusal);
+      else if (this.#answering.isLarge) this.#letOthersRead();
       return;
     }
     this.#held = 'memory';
@@ -247,13 +255,19 @@ export class Session implements Member {
     });
   }
 
+  /** A client that sends as fast as we read would keep others waiting. */
+  #letOthersRead(): void {
+    this.#held = 'turn';
+    setImmediate(() => this.#release('turn'));
+  }
+
   #refuseContent(refusal: Refusal): void {
     if (this.#over) return;
     this.#reports.count(refusal);
     this.#receiver.refuseContent(refusal.reply);
   }
 
-  #release(held: 'replies' | 'memory' | 'handshake'): void {
+  #release(held: Held): void {
     if (this.#held !== held) return;
     this.#held = null;
     // The client waited for us, so it was not silent.

@@ -61,3 +61,22 @@ test('a batch whose client has gone is not worked on any further', async () => {
   expect(judged).toBeLessThan(400);
   expect(world.logged).toEqual([]);
 });
+
+test('a body of JSON counts twice, for what is composed of it, and once as soon as that is done', async () => {
+  world = await World.start({ maxBytesInFlight: 50_000_000, limits: { maxMessageBytes: 20_000_000 } });
+  const files = [{ filename: 'a.bin', content: Buffer.alloc(6_000_000).toString('base64') }];
+  const body = JSON.stringify({ ...MAIL, attachments: files });
+  const client = begin('/api/v1/messages', await world.key(), body.slice(0, -1));
+  await expect.poll(() => world.shared.budget.taken).toBe(2 * body.length);
+  const { accept } = world.intake;
+  let whileWritten = 0;
+  world.intake.accept = (submissions, together) => {
+    whileWritten = world.shared.budget.taken;
+    const [size = 0] = submissions.map(({ content }) => content.sizeBytes);
+    expect(whileWritten).toBe(size);
+    return accept.call(world.intake, submissions, together);
+  };
+  client.socket.write('}');
+  await expect.poll(() => world.shared.budget.taken).toBe(0);
+  expect(whileWritten).toBeGreaterThan(8_000_000);
+});
