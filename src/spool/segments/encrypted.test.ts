@@ -292,7 +292,7 @@ test('a large message is given piece by piece, each checked before it is given',
   const [ref] = await log.append([large]);
   if (ref === undefined) throw new Error('no place');
   expect((await readAll(await log.read(ref))).equals(bytesOf(large))).toBe(true);
-  await flip(1, ref.offset + 1_500_000);
+  await flip(ref.segment, ref.offset + 1_500_000);
   const given: Uint8Array[] = [];
   const reading = async () => {
     for await (const piece of (await log.read(ref)).chunks()) given.push(piece);
