@@ -50,6 +50,10 @@ const MAX_ROUNDS = 8;
 const ATTACHMENT = {
   attachments: [{ filename: 'large.bin', content: Buffer.alloc(70_000, 'large').toString('base64') }],
 };
+/** Contents that go to segments of their own, beside those of all others. One letter a round has it. */
+const LARGE = {
+  attachments: [{ filename: 'own-segment.bin', content: Buffer.alloc(800_000, 'own').toString('base64') }],
+};
 /** Not written by the process, or worth nothing without it. */
 const PASSING = /^waybill\.yaml$|-shm$/;
 
@@ -79,7 +83,8 @@ export async function record(context: TestContext): Promise<Recording> {
     const log = join(logs, String(round));
     const server = await installation.start(traceCommand(TRACED_CALLS, log));
     customers ??= await introduce(installation, context);
-    await Promise.all(customers.all.map((customer) => sendLetters(server, customer)));
+    const { all, large } = customers;
+    await Promise.all(all.map((one) => sendLetters(server, one, one === large ? 1 : LETTERS)));
     if (round === 1) await server.end('SIGKILL');
     else await endInPeace(server, customers);
     const { pid } = server.runtime;
@@ -108,6 +113,7 @@ interface Customers {
   readonly key: string;
   readonly brief: readonly Customer<unknown>[];
   readonly refused: Customer<unknown>;
+  readonly large: Customer<unknown>;
   readonly all: readonly Customer<unknown>[];
 }
 
@@ -118,8 +124,10 @@ async function introduce(installation: Installation, context: TestContext): Prom
   const key = (await installation.run(...create)).stdout.trim();
   const other = await installation.run('keys', 'create', 'brief', '--quiet', '--content-days', '0');
   const briefKey = other.stdout.trim();
+  const large = new HttpCustomer(briefKey, LARGE);
   const brief = [
     new HttpCustomer(briefKey, ATTACHMENT),
+    large,
     new HttpCustomer(briefKey),
     new HttpCustomer(briefKey),
     new SmtpCustomer(briefKey, context),
@@ -129,12 +137,17 @@ async function introduce(installation: Installation, context: TestContext): Prom
     key,
     brief,
     refused,
+    large,
     all: [...brief, new HttpCustomer(key), new SmtpCustomer(key, context), refused],
   };
 }
 
-async function sendLetters(server: RunningServer, customer: Customer<unknown>): Promise<void> {
-  for (let count = 0; count < LETTERS; count++)
+async function sendLetters(
+  server: RunningServer,
+  customer: Customer<unknown>,
+  letters: number,
+): Promise<void> {
+  for (let count = 0; count < letters; count++)
     expect(customer.idIn(await customer.send(server))).not.toBeNull();
 }
 
