@@ -6,7 +6,7 @@ import type { ExpiringMessage, Stamp, Store } from '../store/store.ts';
 import type { OwnBounces } from '../store/telling.ts';
 import type { Expiry } from '../store/upkeep.ts';
 import type { Collection, Compaction, UpkeepRecord } from './compaction.ts';
-import type { EngineSettings } from './contract.ts';
+import { type EngineSettings, LANE_LEASE_MS } from './contract.ts';
 import type { Dispatch } from './dispatch.ts';
 import type { FeedbackRoom } from './feedback.ts';
 import type { Leases } from './leases.ts';
@@ -16,6 +16,8 @@ import type { Gate, QueueRoom } from './queue-room.ts';
 import { owedByExpiry } from './report-policy.ts';
 import type { Reports, WrittenReport } from './reports.ts';
 
+/** A lease that ends later than this from now on was granted before the clock was set back, in ms: clocks differ a little. */
+const LONGEST_LEASE_MS = 2 * LANE_LEASE_MS;
 /** Most deliveries or messages in one transaction of the sweep: none may hold the store for long. */
 const BATCH = 500;
 
@@ -115,7 +117,14 @@ export class Sweep {
     let first = seize;
     let any = false;
     for (;;) {
-      const options = { seize: first, policy: settings().retry, dice: random.next(), limit: BATCH };
+      const { retry: policy } = settings();
+      const options = {
+        seize: first,
+        policy,
+        dice: random.next(),
+        limit: BATCH,
+        longestLeaseMs: LONGEST_LEASE_MS,
+      };
       const { released, unknown, more } = await store.reclaim(options, this.#stamp());
       first = false;
       any ||= released + unknown > 0;

@@ -25,6 +25,11 @@ export interface ReclaimOptions {
   /** In [0, 1): the jitter of retries. */
   readonly dice: number;
   readonly limit: number;
+  /**
+   * No lease is longer, in ms: one that ends later from now was granted before the clock was set back, and ends then.
+   * Its holder, if it is alive, extends it before. Absent: leases may be of any length.
+   */
+  readonly longestLeaseMs?: number;
 }
 
 /** See `Store.reclaim`. */

@@ -75,6 +75,11 @@ export class Lanes {
     await this.#db.run(END, [leases.map(({ lane }) => lane), leases.map(({ fence }) => fence)]);
   }
 
+  /** No lease ends later than this. What others are working on is left for the next time. */
+  async shorten(leaseUntil: number): Promise<void> {
+    await this.#db.run(SHORTEN, [leaseUntil]);
+  }
+
   /** Ends every lease of every node. */
   async endAll(): Promise<void> {
     const held = await this.#db.rows<{ lane: string }>('SELECT lane FROM lanes WHERE node IS NOT NULL');
@@ -115,6 +120,9 @@ const GRANT = `UPDATE lanes SET node = $2, fence = nextval('lane_fences'), lease
 
 const END = `UPDATE lanes SET node = NULL, lease_until = 0 FROM unnest($1::text[], $2::bigint[]) AS ended (lane, fence)
   WHERE lanes.lane = ended.lane AND lanes.fence = ended.fence`;
+
+const SHORTEN = `UPDATE lanes SET lease_until = $1 WHERE lane IN (
+  SELECT lane FROM lanes WHERE lease_until > $1 ORDER BY lane FOR UPDATE SKIP LOCKED)`;
 
 /**
  * When the first waiting delivery of `depths.lane` is due: the least of each priority's first by the index. A plain

@@ -87,6 +87,8 @@ const PAST = `WITH found AS MATERIALIZED (
 /** The verb `reclaim`. */
 export async function reclaim(work: Work, options: ReclaimOptions): Promise<ReclaimAnswer> {
   if (options.seize) await work.lanes.endAll();
+  else if (options.longestLeaseMs !== undefined)
+    await work.lanes.shorten(work.at.now + options.longestLeaseMs);
   const leases = await endLost(work, options.limit + 1);
   const lost = await findLost(work, leases, options.limit + 1);
   const taken = lost.slice(0, options.limit);

@@ -47,7 +47,7 @@ export class Leases {
 
   /**
    * Extends the node's lease, even a lapsed one if nobody has taken the lane or its deliveries since: a clock jump ends
-   * nothing. False: it is no longer the node's.
+   * nothing. Where the clock was set back, the lane is looked at earlier, too. False: it is no longer the node's.
    */
   extend({ lane, fence }: LaneLease, leaseUntil: number, at: Stamp): boolean {
     this.#seen.delete(lane);
@@ -64,6 +64,12 @@ export class Leases {
   void({ lane, fence }: LaneLease): void {
     this.#sql.void.run(lane, fence);
     this.#seen.delete(lane);
+  }
+
+  /** No lease ends later than this. */
+  shorten(leaseUntil: number): void {
+    this.#sql.shorten.run(leaseUntil, leaseUntil, leaseUntil);
+    this.#seen.clear();
   }
 
   /** Ends every lease of every node. */
@@ -133,10 +139,15 @@ function prepareLeases(db: Driver) {
          look_at = excluded.look_at`,
     ),
     extend: db.prepare<[leaseUntil: number, lane: string, node: string, fence: number]>(
-      'UPDATE lanes SET lease_until = ? WHERE lane = ? AND node = ? AND fence = ?',
+      `UPDATE lanes SET lease_until = new.until,
+         look_at = CASE WHEN new.until < lease_until THEN new.until ELSE look_at END
+       FROM (SELECT ? AS until) AS new WHERE lane = ? AND node = ? AND fence = ?`,
     ),
     void: db.prepare<[lane: string, fence: number]>(
       'UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE lane = ? AND fence = ?',
+    ),
+    shorten: db.prepare<[leaseUntil: number, lookAt: number, later: number]>(
+      'UPDATE lanes SET lease_until = ?, look_at = ? WHERE lease_until > ?',
     ),
     endAll: db.prepare('UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE node IS NOT NULL'),
     toLookAt: db.prepare<

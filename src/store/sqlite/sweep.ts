@@ -102,6 +102,7 @@ export function reclaimVerb(books: Books, deliveries: Deliveries, attempts: Atte
   const sql = prepareReclaim(books.db);
   return (options: ReclaimOptions, at: Stamp): ReclaimAnswer => {
     if (options.seize) books.leases.endAll();
+    else if (options.longestLeaseMs !== undefined) books.leases.shorten(at.now + options.longestLeaseMs);
     const lost = findLost(options.limit + 1, at.now);
     const taken = lost.slice(0, options.limit);
     let unknown = 0;

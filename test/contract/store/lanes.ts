@@ -49,6 +49,27 @@ export function laneContract(open: OpenSubject): void {
       expect(lanes(await subject.store.acquireLanes([], 10, T0 + HOUR, at(1)))).toEqual(['c']);
     });
 
+    it('ends in time what was granted before the clock was set back, unless its holder extends it', async () => {
+      await subject.store.accept([onLane('lost'), onLane('held')], at());
+      const ahead = at(2 * HOUR, 'other');
+      await subject.store.acquireLanes(['lost', 'held'], 0, ahead.now + MINUTE, ahead);
+      const mine = await subject.store.acquireLanes(['mine'], 0, T0 + MINUTE, at());
+      await subject.store.reclaim({ ...SWEEP, longestLeaseMs: 2 * MINUTE }, at());
+      const free = async (ms: number) =>
+        lanes(await subject.store.acquireLanes([], 9, T0 + ms + MINUTE, at(ms)));
+      expect(await free(2 * MINUTE - 1)).toEqual([]);
+      expect(await free(2 * MINUTE)).toEqual(['held', 'lost']);
+      expect(await subject.store.renewLanes(mine, T0 + HOUR, at())).toEqual([]);
+    });
+
+    it('looks at a lane in time whose holder extended it after the clock was set back', async () => {
+      await subject.store.accept([onLane('a')], at());
+      const ahead = at(2 * HOUR);
+      const leases = await subject.store.acquireLanes(['a'], 0, ahead.now + MINUTE, ahead);
+      expect(await subject.store.renewLanes(leases, T0 + MINUTE, at())).toEqual([]);
+      expect(lanes(await subject.store.acquireLanes([], 9, T0 + HOUR, at(MINUTE, 'other')))).toEqual(['a']);
+    });
+
     it('discovers at most so many', async () => {
       await subject.store.accept(
         ['a', 'b', 'c'].map((lane) => onLane(lane)),
