@@ -1,3 +1,4 @@
+import { besideLarge } from './beside-large.ts';
 import { clientsHttp, clientsSmtp } from './clients.ts';
 import { dashboardPage } from './dashboard-page.ts';
 import { dashboards } from './dashboards.ts';
@@ -52,6 +53,7 @@ export const SCENARIOS: readonly Scenario[] = [
   drainAfterOutage,
   oneDeadRelay,
   oneSlowDestination,
+  besideLarge,
   deepDrain,
   deepThroughput,
   deepReads,

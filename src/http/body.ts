@@ -1,5 +1,5 @@
 import { giveBack, type Release, type Share } from '../lib/budget.ts';
-import { yieldToLoop } from '../lib/clock.ts';
+import { ownTurn, SLICE_BYTES } from '../lib/clock.ts';
 import type { Exchange } from './exchange.ts';
 import { Problem } from './problem.ts';
 
@@ -171,6 +171,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
   // Released at the end: the closure lives until the answer, and would keep everything read.
   let gatherer: Gatherer | null = into;
   let taken = 0;
+  let turnAt = 0;
   const take = (chunk: Buffer) => {
     taken += chunk.length;
     if (taken > options.maxBytes) throw tooLarge(options, 'is larger');
@@ -214,7 +215,10 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
         return;
       }
       if (!room.holds(taken)) void waitForRoom();
-      else if (taken > MAX_BLOCK_BYTES) void letOthersRead(request, () => reading);
+      else if (taken > MAX_BLOCK_BYTES && taken - turnAt >= SLICE_BYTES) {
+        turnAt = taken;
+        void letOthersRead(request, () => reading);
+      }
     };
     const onEnd = () => {
       try {
@@ -236,7 +240,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
 /** Pauses a body for a turn: whoever sends as fast as we read would keep others waiting. */
 async function letOthersRead(request: Exchange['request'], isReading: () => boolean): Promise<void> {
   request.pause();
-  await yieldToLoop();
+  await ownTurn();
   if (isReading()) request.resume();
 }
 

@@ -22,6 +22,40 @@ export function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
+/** Long work that waits for its turn, in the order in which it came. */
+const waiting: (() => void)[] = [];
+/** A turn of the loop in which nobody else had anything to do takes less, in ms. */
+const IDLE_TURN_MS = 0.1;
+/** So long others have the loop to themselves before the next piece of long work, if there are others, in ms. */
+const BREAK_MS = 1;
+
+/**
+ * Waits for a turn of the event loop that no other long work has. Of all that is done in pieces, for however many
+ * clients, one piece is done at a time, and while there is other work the loop has time for that between two pieces.
+ */
+export function ownTurn(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) lookAround();
+  });
+}
+
+/** A whole turn goes by without a piece of long work: how long it takes tells whether there is other work. */
+function lookAround(): void {
+  setImmediate(() => {
+    const begun = performance.now();
+    setImmediate(() => {
+      if (performance.now() - begun < IDLE_TURN_MS) giveTurn();
+      else setTimeout(giveTurn, BREAK_MS);
+    });
+  });
+}
+
+function giveTurn(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) lookAround();
+}
+
 /** The machine's clock. */
 export const systemClock: Clock = {
   wall: () => Date.now(),
@@ -102,11 +136,11 @@ export type Sliced<T> = Generator<undefined, T, undefined>;
 /** Bytes of text per slice: a millisecond of the slowest work. */
 export const SLICE_BYTES = 256 * 1024;
 
-/** Does the work, and lets the event loop run between its slices. Rejects with what the work throws. */
+/** Does the work, each further slice in a turn of its own ({@link ownTurn}). Rejects with what the work throws. */
 export async function inSlices<T>(work: Sliced<T>): Promise<T> {
   let step = work.next();
   while (!step.done) {
-    await yieldToLoop();
+    await ownTurn();
     step = work.next();
   }
   return step.value;

@@ -1,6 +1,6 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { BodyFlags } from '../domain/message.ts';
+import { ownTurn } from '../lib/clock.ts';
 import { isMessageId } from '../lib/id.ts';
 import type { SpoolEntry } from './spool.ts';
 
@@ -66,7 +66,7 @@ export async function encodeRecord(entry: SpoolEntry): Promise<EncodedRecord> {
   let sinceTurn = 0;
   for (const piece of pieces(entry.content.chunks)) {
     if (sinceTurn >= TURN_BYTES) {
-      await nextTurn();
+      await ownTurn();
       sinceTurn = 0;
     }
     sum = crc32(piece, sum);

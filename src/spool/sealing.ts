@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { crc32 } from 'node:zlib';
 import type { ContentRef } from '../domain/message.ts';
+import { ownTurn } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import {
   bodyBytesOf,
@@ -128,7 +128,7 @@ export class SegmentKey {
       let frame = 0;
       for (const parts of framesIn(record.chunks)) {
         if (sinceTurn >= TURN_BYTES) {
-          await nextTurn();
+          await ownTurn();
           sinceTurn = 0;
         }
         for (const piece of this.#sealFrame(parts, nonceOf(counter, frame), bound)) {

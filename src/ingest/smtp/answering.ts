@@ -1,5 +1,4 @@
 import { boxOfUserName } from '../../domain/box.ts';
-import { LARGE_CONTENT_BYTES } from '../../domain/message.ts';
 import type { IntakeAnswer } from '../../engine/contract.ts';
 import { sourceGroup } from '../../lib/network.ts';
 import type { ForwardPath, Question, ReversePath } from '../../smtp/receiver/effect.ts';
@@ -90,9 +89,9 @@ export class Answering {
     return room === false ? orNoMemory(room) : room.then(orNoMemory);
   }
 
-  /** The message that is arriving is large. */
-  get isLarge(): boolean {
-    return this.#content.sizeBytes > LARGE_CONTENT_BYTES;
+  /** See `IncomingContent.isTurnOver`. */
+  isTurnOver(): boolean {
+    return this.#content.isTurnOver();
   }
 
   /** The owner of a message of this session; null for none. */

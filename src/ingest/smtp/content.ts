@@ -1,6 +1,7 @@
+import { LARGE_CONTENT_BYTES } from '../../domain/message.ts';
 import { Gatherer } from '../../http/body.ts';
 import { type Budget, giveBack, type Release, type Share } from '../../lib/budget.ts';
-import type { Clock } from '../../lib/clock.ts';
+import { type Clock, SLICE_BYTES } from '../../lib/clock.ts';
 import { decline, type Refusal } from './refusal.ts';
 
 /** Memory for a message of unknown size at first; most are smaller. */
@@ -34,15 +35,19 @@ export class IncomingContent {
   #pace: HeldPace | null = null;
   #releases: Release[] = [];
   #waiting: AbortController | null = null;
+  /** What had arrived when others last had their turn. */
+  #turnAt = 0;
 
   constructor(budget: Budget, clock: Clock) {
     this.#budget = budget;
     this.#clock = clock;
   }
 
-  /** Of what has arrived. */
-  get sizeBytes(): number {
-    return this.#bytes;
+  /** Whether the message that is arriving is large, and a slice of it has come since this was last true. */
+  isTurnOver(): boolean {
+    if (this.#bytes <= LARGE_CONTENT_BYTES || this.#bytes - this.#turnAt < SLICE_BYTES) return false;
+    this.#turnAt = this.#bytes;
+    return true;
   }
 
   /**
@@ -99,6 +104,7 @@ export class IncomingContent {
     this.#chunks = [];
     this.#gatherer = null;
     this.#bytes = 0;
+    this.#turnAt = 0;
     this.#reserved = 0;
     const releases = this.#releases;
     this.#releases = [];

@@ -2,7 +2,7 @@ import type { Socket } from 'node:net';
 import { TLSSocket } from 'node:tls';
 import { answerRaw, spokenToSmtp } from '../../http/bad-request.ts';
 import { lingeringClose } from '../../http/ending.ts';
-import { yieldToLoop } from '../../lib/clock.ts';
+import { ownTurn, yieldToLoop } from '../../lib/clock.ts';
 import type { CloseReason, Effect, Question } from '../../smtp/receiver/effect.ts';
 import { Receiver } from '../../smtp/receiver/receiver.ts';
 import { type Answer, Answering } from './answering.ts';
@@ -245,7 +245,7 @@ export class Session implements Member {
     const refusal = this.#answering.take(piece);
     if (!(refusal instanceof Promise)) {
       if (refusal !== null) this.#refuseContent(refusal);
-      else if (this.#answering.isLarge) this.#letOthersRead();
+      else if (this.#answering.isTurnOver()) this.#letOthersRead();
       return;
     }
     this.#held = 'memory';
@@ -258,7 +258,7 @@ export class Session implements Member {
   /** A client that sends as fast as we read would keep others waiting. */
   #letOthersRead(): void {
     this.#held = 'turn';
-    setImmediate(() => this.#release('turn'));
+    void ownTurn().then(() => this.#release('turn'));
   }
 
   #refuseContent(refusal: Refusal): void {
