@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { tell } from '../support/proof.ts';
+import type { History } from './history.ts';
 import { KINDS } from './seen.ts';
-import { type History, play } from './world.ts';
+import { play } from './world.ts';
 
 /** So many histories hold every kind of trouble: fewer may miss one. */
 const ENOUGH = 40;

@@ -6,9 +6,10 @@ import { type BehindTerms, viewsBehind } from '../../src/store/logged/written-be
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { tell } from '../support/proof.ts';
 import { sumOf } from './histories.ts';
+import type { History } from './history.ts';
 import { MemoryLog } from './memory-log.ts';
 import { seedsOr } from './seeds.ts';
-import { type History, play } from './world.ts';
+import { play } from './world.ts';
 
 /** Every flush at once, now and then, and never unless somebody asks. */
 const TERMS: readonly BehindTerms[] = [

@@ -4,8 +4,9 @@ import { describeWith } from '../peers/need.ts';
 import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { tell, times } from '../support/proof.ts';
 import { sumOf } from './histories.ts';
+import type { History } from './history.ts';
 import { seedsOr } from './seeds.ts';
-import { type History, play } from './world.ts';
+import { play } from './world.ts';
 
 const MINUTE = 60_000;
 /** Of trouble: a whole hour where seeds are asked for, and five minutes in what every change must pass. */

@@ -68,13 +68,16 @@ export class Receivers {
 
   /** A hop took a copy just now: its receiver decides what to make of it. */
   took(copy: Copy): void {
-    const { mailboxes, dice, spawn } = this.#parts;
+    const { mailboxes, dice, seen, spawn } = this.#parts;
     const name = nameOf(copy);
     if (!mailboxes.has(copy.address) || this.#decided.has(name)) return;
     this.#decided.add(name);
+    let lastMs = 0;
     for (const tidings of this.#decide()) {
       const isAtOnce = dice.next() < 0.3;
       const ms = dice.next() * (isAtOnce ? AT_ONCE_MS : 6 * MINUTE);
+      if (ms < lastMs) seen.note('told out of order');
+      lastMs = ms;
       this.#waiting++;
       spawn(this.#tell(copy, tidings, ms));
     }
@@ -161,8 +164,9 @@ export class Receivers {
   }
 
   async #add(address: string): Promise<void> {
-    const { time, suppressions, aftermaths, wall } = this.#parts;
+    const { time, suppressions, aftermaths, seen, wall } = this.#parts;
     const now = wall();
+    seen.note('suppression added');
     const entry: Suppression = {
       ...globally(address),
       id: this.#nextId(),

@@ -11,6 +11,8 @@ import { checkCounters } from './counters.ts';
 import { Customers } from './customers.ts';
 import { faultySpool } from './faulty-spool.ts';
 import { faultyStore } from './faulty-store.ts';
+import { Forgers } from './forgers.ts';
+import type { History } from './history.ts';
 import { domainsTransport } from './hop-domains.ts';
 import { Watch } from './invariants.ts';
 import { Ledger } from './ledger.ts';
@@ -51,22 +53,6 @@ const STEPS_A_TURN = 16;
 /** A step that does nothing but fire timers: far beyond what a healthy history takes. */
 const MAX_STEPS = 4_000_000;
 
-/** What a history came to. */
-export interface History {
-  readonly hash: string;
-  readonly virtualMinutes: number;
-  readonly acknowledged: number;
-  readonly taken: number;
-  /** Recipients that have it more than once; each was flagged before. */
-  readonly duplicates: number;
-  readonly reports: number;
-  /** How often a message was cancelled, and retried, by request. */
-  readonly cancelled: number;
-  readonly retried: number;
-  /** How often each kind of trouble was seen. */
-  readonly seen: Readonly<Record<Kind, number>>;
-}
-
 /** One node of the world, while it lives. */
 interface Node {
   readonly life: NodeLife;
@@ -105,6 +91,7 @@ class World implements Nodes {
   readonly #customers: Customers;
   readonly #aftermaths: Aftermaths;
   readonly #receivers: Receivers;
+  readonly #forgers: Forgers;
   /** Those that take mail. */
   readonly #nodes: Node[] = [];
   /** Of all processes that run. */
@@ -153,8 +140,7 @@ class World implements Nodes {
     const { time, seen } = shared;
     this.#aftermaths = new Aftermaths(this.#watch.story, this.#hop.taken, () => time.now);
     this.#watch.onlooker = this.#aftermaths;
-    const dice = seededRandom(-1000 - seed);
-    this.#receivers = new Receivers({
+    const receiving = (dice: Random) => ({
       time,
       dice,
       seen,
@@ -165,8 +151,13 @@ class World implements Nodes {
       wall,
       spawn,
     });
+    this.#receivers = new Receivers(receiving(seededRandom(-1000 - seed)));
+    this.#forgers = new Forgers(receiving(seededRandom(-2000 - seed)));
     this.#hop.refusal = (address) => mailboxes.refusal(address);
-    this.#hop.onTaken = (copy) => this.#receivers.took(copy);
+    this.#hop.onTaken = (copy) => {
+      this.#receivers.took(copy);
+      this.#forgers.took(copy);
+    };
   }
 
   async run(troubleMs: number): Promise<History> {
@@ -175,6 +166,7 @@ class World implements Nodes {
     this.#spawn(this.#customers.changeMinds(troubleMs));
     this.#spawn(this.#troubles.make(troubleMs));
     this.#spawn(this.#receivers.lookAtTheList(troubleMs));
+    this.#spawn(this.#forgers.forge(troubleMs));
     await this.#advance(troubleMs);
     this.#troubles.end();
     for (const life of this.#lives) life.isCutOff = false;
@@ -182,6 +174,7 @@ class World implements Nodes {
     await this.#watch.ended(this.#hop.taken);
     await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
     await this.#aftermaths.check(this.#views);
+    await this.#forgers.check();
     await this.#watch.story.check(this.#views);
     await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
