@@ -253,6 +253,8 @@ function reassignDelivery({ ledger, tallies }: Work, move: Reassignment): boolea
   const delivery = ledger.delivery(messageId, index);
   if (delivery === null || !isWaiting(delivery) || delivery.row.lane !== fromLane) return false;
   const { row } = delivery;
+  // An id is the relay's that gave it.
+  if (row.relay !== (to?.relay ?? null)) row.providerMessageId = null;
   row.lane = to?.lane ?? null;
   row.relay = to?.relay ?? null;
   row.routeRule = rule;

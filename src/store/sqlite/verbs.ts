@@ -176,13 +176,16 @@ function reassignVerb(books: Books) {
       relay: string | null,
       rule: string | null,
       group: string | null,
+      byRelay: string | null,
       id: string,
       index: number,
       fromLane: string | null,
     ],
     [dueAt: number]
   >(
-    `UPDATE deliveries SET lane = ?, relay = ?, route_rule = ?, route_group = ?
+    // An id is the relay's that gave it.
+    `UPDATE deliveries SET lane = ?, relay = ?, route_rule = ?, route_group = ?,
+       provider_message_id = CASE WHEN relay IS ? THEN provider_message_id END
      WHERE message = (SELECT seq FROM messages WHERE id = ?) AND idx = ?
        AND due_at IS NOT NULL AND +lane IS ? RETURNING due_at`,
   );
@@ -190,7 +193,8 @@ function reassignVerb(books: Books) {
 
   function reassign({ messageId, index, fromLane, to, rule, group }: Reassignment): boolean {
     const lane = to?.lane ?? null;
-    const moved = move.get(lane, to?.relay ?? null, rule, fromGroup(group), messageId, index, fromLane);
+    const relay = to?.relay ?? null;
+    const moved = move.get(lane, relay, rule, fromGroup(group), relay, messageId, index, fromLane);
     if (moved === undefined) return false;
     books.depths.leave(fromLane);
     books.depths.enter(lane, moved[0]);

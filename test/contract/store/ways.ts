@@ -9,6 +9,7 @@ import {
   beginAll,
   claim,
   DEFERRED,
+  DELIVERED,
   HOUR,
   MINUTE,
   message,
@@ -24,6 +25,7 @@ import {
   takeLane,
   UNKNOWN,
 } from './fixtures.ts';
+import { bounceOf, Teller } from './told.ts';
 
 const SPARE: Hop = { relay: 'spare', lane: 'spare/example.net' };
 
@@ -200,6 +202,23 @@ export function wayContract(open: OpenSubject): void {
       expect(await subject.store.reassign([move(record, { fromLane: null })], at())).toEqual([true]);
       expect(await discovered()).toEqual(['spare/example.net']);
       expect((await subject.views.figures(T0)).oldestDueAt).toBe(T0);
+    });
+
+    it('leaves the id behind that a relay gave to what it took: it is not the next one’s', async () => {
+      const lease = await takeLane(subject.store);
+      const record = await accepted({ deliveries: [recipient({ fence: lease.fence })] });
+      const unit = refTo(record.id, lease);
+      await beginAll(subject.store, [unit], at());
+      const taken = { ...DELIVERED, providerMessageId: '4BQ' };
+      await subject.store.settle([settlement(unit, [taken])], at());
+      await new Teller(() => subject).tellOne(bounceOf(record.id));
+      const ids = async () =>
+        (await read(subject.views, record.id)).recipients.map((one) => one.providerMessageId);
+      await subject.store.requeue([{ id: record.id, expiresAt: T0 + HOUR }], at());
+      await subject.store.reassign([move(record, { to: { relay: 'out', lane: 'out' } })], at());
+      expect(await ids()).toEqual(['4BQ']);
+      await subject.store.reassign([move(record)], at());
+      expect(await ids()).toEqual([null]);
     });
 
     it('may be the same lane, by another rule', async () => {
