@@ -25,6 +25,8 @@ interface Moment {
 interface Life extends Moment {
   /** Wall ms when it is to be sent; 0: at once. */
   readonly notBefore: number;
+  /** How old it may become at least, in ms. */
+  readonly ageMs: number;
   /** False: clocks were set meanwhile, and when it ends cannot be told. */
   readonly isSure: boolean;
 }
@@ -62,6 +64,8 @@ export class Ledger {
   /** `id/index` → since when it is in processing, in world time. */
   readonly #heldSince = new Map<string, number>();
   readonly #clocksSetAt: number[] = [];
+  /** How old mail may become, since when in world time. */
+  readonly #ages = [{ since: Number.NEGATIVE_INFINITY, ms: MAX_AGE_MS }];
 
   constructor(time: VirtualTime, wall: () => number) {
     this.#time = time;
@@ -76,7 +80,13 @@ export class Ledger {
     if (this.#lives.has(token)) return;
     const now = this.#moment();
     const notBefore = sendAt ?? 0;
-    this.#lives.set(token, { ...now, wall: Math.max(now.wall, notBefore), notBefore, isSure: true });
+    this.#lives.set(token, {
+      ...now,
+      wall: Math.max(now.wall, notBefore),
+      notBefore,
+      ageMs: MAX_AGE_MS,
+      isSure: true,
+    });
     const bytes = Buffer.concat(content.chunks);
     let start = 0;
     for (const [place, length] of (copies ?? []).entries()) {
@@ -135,6 +145,13 @@ export class Ledger {
     }
   }
 
+  // What operators do.
+
+  /** From now on mail may become so old, in ms. */
+  agesAre(ms: number): void {
+    this.#ages.push({ since: this.#time.now, ms });
+  }
+
   // What nodes do, and whether they may.
 
   /** All clocks are set. */
@@ -157,8 +174,8 @@ export class Ledger {
     }
     const life = this.#lives.get(token);
     if (life === undefined) throw new InvariantBroken(`${token} is stored, and nobody handed it in`);
-    const { isSure } = this.#begins(token, life);
-    const early = life.wall + MAX_AGE_MS - SLACK_MS - expiresAt;
+    const { isSure, ageMs } = this.#begins(token, life);
+    const early = life.wall + ageMs - SLACK_MS - expiresAt;
     if (early > 0 && isSure) throw new InvariantBroken(`${token} is to expire ${early} ms too early`);
   }
 
@@ -190,7 +207,7 @@ export class Ledger {
     const life = this.#lifeOf(name);
     if (life === undefined) throw new InvariantBroken(`${name} has expired, and nobody handed it in`);
     if (!life.isSure || this.#wereSet(this.#time.now)) return;
-    const left = life.wall + MAX_AGE_MS - this.#wall();
+    const left = life.wall + life.ageMs - this.#wall();
     if (left > SLACK_MS) throw new InvariantBroken(`${name} has expired ${left} ms before its time`);
   }
 
@@ -198,7 +215,7 @@ export class Ledger {
   hasTimeSince(name: string, at: number): boolean {
     const life = this.#lifeOf(name);
     if (life === undefined || life.at > at || !life.isSure || this.#wereSet(life.at)) return false;
-    return life.wall + MAX_AGE_MS - SLACK_MS > this.#wall();
+    return life.wall + life.ageMs - SLACK_MS > this.#wall();
   }
 
   #moment(): Moment {
@@ -206,8 +223,12 @@ export class Ledger {
   }
 
   /** By what happened between a moment and now. */
-  #begins(tokenOrName: string, since: Omit<Life, 'isSure'>): Life {
-    const life = { ...since, isSure: !this.#wereSet(since.at) };
+  #begins(tokenOrName: string, since: Omit<Life, 'isSure' | 'ageMs'>): Life {
+    const ages = this.#ages.filter(
+      (_, place) => (this.#ages[place + 1]?.since ?? this.#time.now) >= since.at,
+    );
+    const ageMs = Math.min(...ages.map(({ ms }) => ms));
+    const life = { ...since, ageMs, isSure: !this.#wereSet(since.at) };
     this.#lives.set(tokenOrName, life);
     return life;
   }

@@ -20,6 +20,17 @@ interface Conversation {
  */
 const UNSETTLED_MS = 60_000;
 
+/** So long after all nodes heard of a change, in ms, they may begin what they had decided before. */
+const DECIDED_MS = 20_000;
+
+/** The relays as operators have them. */
+export interface RelaysInForce {
+  /** Null: it is removed; undefined: nobody knows of it. */
+  inForce(name: string): Relay | null | undefined;
+  /** When the last node heard how it is now, in world time; infinite: some have not yet. */
+  heardAt(name: string): number;
+}
+
 /**
  * Holds what relays allow, over all nodes: attempts at once, to a relay and to a domain; recipients a day.
  *
@@ -29,18 +40,20 @@ const UNSETTLED_MS = 60_000;
 export class Limits implements HopWatch {
   /** What broke a limit first, if anything did. */
   broken: InvariantBroken | null = null;
-  readonly #relays: ReadonlyMap<string, Relay>;
+  readonly #relays: RelaysInForce;
   readonly #time: VirtualTime;
   readonly #seen: Seen;
   readonly #underWay = new Set<Conversation>();
-  /** `message relay` → the day whose quota its attempt was taken off. */
-  readonly #days = new Map<string, number>();
+  /** `message relay` → the day whose quota its attempt was taken off, and when. */
+  readonly #days = new Map<string, { readonly day: number; readonly begunAt: number }>();
+  /** `relay day` → the most that was allowed that day. */
+  readonly #allowed = new Map<string, number>();
   /** `relay day` → recipients taken. */
   readonly #taken = new Map<string, number>();
   #clockSetAt = Number.NEGATIVE_INFINITY;
 
-  constructor(relays: readonly Relay[], time: VirtualTime, seen: Seen) {
-    this.#relays = new Map(relays.map((relay) => [relay.name, relay]));
+  constructor(relays: RelaysInForce, time: VirtualTime, seen: Seen) {
+    this.#relays = relays;
     this.#time = time;
     this.#seen = seen;
   }
@@ -52,7 +65,11 @@ export class Limits implements HopWatch {
 
   /** An attempt was marked as begun. */
   begun({ messageId, lane, quota }: BeginRequest): void {
-    if (quota !== null) this.#days.set(`${messageId} ${lane}`, quota.day);
+    if (quota === null) return;
+    const { day } = quota;
+    this.#days.set(`${messageId} ${lane}`, { day, begunAt: this.#time.now });
+    const allowed = this.#allowed.get(`${lane} ${day}`) ?? 0;
+    this.#allowed.set(`${lane} ${day}`, Math.max(allowed, this.#relays.inForce(lane)?.limits.maxPerDay ?? 0));
   }
 
   /** See {@link HopWatch.began}. */
@@ -66,18 +83,26 @@ export class Limits implements HopWatch {
 
   /** See {@link HopWatch.took}. */
   took(relay: string, { messageId }: TransportJob, recipients: number): void {
-    const limit = this.#relays.get(relay)?.limits.maxPerDay ?? 0;
-    const day = this.#days.get(`${messageId} ${relay}`);
-    if (limit === 0) return;
-    if (day === undefined) this.#break(`${relay} took ${messageId} off no quota`);
+    const found = this.#days.get(`${messageId} ${relay}`);
+    const now = this.#relays.inForce(relay)?.limits.maxPerDay;
+    if (found === undefined && (now ?? 0) > 0) this.#break(`${relay} took ${messageId} off no quota`);
+    if (found === undefined || now === 0) return;
+    const { day, begunAt } = found;
+    const isKnown = now !== undefined && begunAt > this.#relays.heardAt(relay) + DECIDED_MS;
+    const limit = isKnown ? now : (this.#allowed.get(`${relay} ${day}`) ?? 0);
     const taken = (this.#taken.get(`${relay} ${day}`) ?? 0) + recipients;
     this.#taken.set(`${relay} ${day}`, taken);
     if (taken > limit) this.#break(`${relay} took ${taken} recipients of the ${limit} of day ${day}`);
   }
 
-  #check({ relay, domain }: Conversation): void {
-    const found = this.#relays.get(relay);
+  #check({ relay, domain, begunAt }: Conversation): void {
+    const found = this.#relays.inForce(relay);
     if (found === undefined) return;
+    if (found === null || found.disabled) {
+      if (begunAt > this.#relays.heardAt(relay) + DECIDED_MS)
+        this.#break(`${relay} is tried, and is ${found === null ? 'removed' : 'disabled'}`);
+      return;
+    }
     const counted = [...this.#underWay].filter((one) => one.relay === relay && isCounted(one));
     const ofDomain = counted.filter((one) => one.domain === domain);
     const most = found.limits.maxConcurrency;
@@ -92,7 +117,10 @@ export class Limits implements HopWatch {
   }
 
   #isExcused(conversations: readonly Conversation[]): boolean {
-    return conversations.some(({ begunAt }) => begunAt <= this.#clockSetAt + UNSETTLED_MS);
+    return conversations.some(
+      ({ relay, begunAt }) =>
+        begunAt <= this.#clockSetAt + UNSETTLED_MS || begunAt <= this.#relays.heardAt(relay) + DECIDED_MS,
+    );
   }
 
   #break(what: string): void {

@@ -1,11 +1,13 @@
+import type { Relay } from '../../src/domain/relay.ts';
 import { NO_SIGNER } from '../../src/engine/contract.ts';
-import { createEngine, type Engine } from '../../src/engine/engine.ts';
+import { createEngine } from '../../src/engine/engine.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { Views } from '../../src/store/views.ts';
+import type { Transport } from '../../src/transport/transport.ts';
 import { Aftermaths } from './aftermath.ts';
 import { checkCounters } from './counters.ts';
 import { Customers } from './customers.ts';
@@ -21,6 +23,7 @@ import { Mailboxes } from './mailboxes.ts';
 import { doorOf, MemoryCluster } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { NextHop } from './next-hop.ts';
+import { Operators, type Process } from './operators.ts';
 import { Receivers } from './receivers.ts';
 import { checkReports } from './reports.ts';
 import { MAX_AGE_MS, SETTINGS } from './scene.ts';
@@ -53,12 +56,6 @@ const STEPS_A_TURN = 16;
 /** A step that does nothing but fire timers: far beyond what a healthy history takes. */
 const MAX_STEPS = 4_000_000;
 
-/** One node of the world, while it lives. */
-interface Node {
-  readonly life: NodeLife;
-  readonly engine: Engine;
-}
-
 /** A store, empty, and its reading side. Closing the store closes both. */
 interface Stores {
   readonly store: Store;
@@ -86,16 +83,17 @@ class World implements Nodes {
   readonly #seen = new Seen();
   readonly #ledger = new Ledger(this.#time, () => this.#wall());
   readonly #watch: Watch;
-  readonly #limits = new Limits(RELAYS, this.#time, this.#seen);
+  readonly #limits: Limits;
+  readonly #operators: Operators;
   readonly #troubles: Troubles;
   readonly #customers: Customers;
   readonly #aftermaths: Aftermaths;
   readonly #receivers: Receivers;
   readonly #forgers: Forgers;
   /** Those that take mail. */
-  readonly #nodes: Node[] = [];
-  /** Of all processes that run. */
-  readonly #lives = new Set<NodeLife>();
+  readonly #nodes: Process[] = [];
+  /** All that run, those that are told to end, too. */
+  readonly #processes = new Set<Process>();
   readonly #seed: number;
   /** One alone is the store's only user, as over SQLite. */
   readonly #nodeCount: number;
@@ -115,7 +113,6 @@ class World implements Nodes {
     const shared = { time: this.#time, dice: this.#dice, seen: this.#seen };
     this.#hop = new NextHop(this.#time, this.#dice);
     this.#hop.note = (kind) => this.#seen.note(kind);
-    this.#hop.watch = this.#limits;
     this.#hop.books = this.#ledger;
     const spawn = (actor: Promise<void>) => this.#spawn(actor);
     const relays = RELAYS.map(({ name }) => name);
@@ -124,6 +121,18 @@ class World implements Nodes {
       { ...shared, hop: this.#hop, nodes: this, relays, spawn },
       { routing: { ...routing, rules: [...routing.rules, DIRECT_RULE] } },
     );
+    this.#operators = new Operators(RELAYS, {
+      ...shared,
+      dice: seededRandom(-3000 - seed),
+      ledger: this.#ledger,
+      live: this.#troubles,
+      processes: () => this.#processes,
+      transportOf: (life, relay) => this.#transportOf(life, relay),
+      waysChanged: () => this.waysChanged(),
+      spawn,
+    });
+    this.#limits = new Limits(this.#operators, this.#time, this.#seen);
+    this.#hop.watch = this.#limits;
     const anyEngine = () => this.#anyNode()?.engine;
     const wall = () => Math.floor(EPOCH + this.#time.now);
     // Dice of their own: see `Mailboxes`.
@@ -165,11 +174,13 @@ class World implements Nodes {
     this.#spawn(this.#customers.submitMail(troubleMs));
     this.#spawn(this.#customers.changeMinds(troubleMs));
     this.#spawn(this.#troubles.make(troubleMs));
+    this.#spawn(this.#operators.apply(troubleMs));
     this.#spawn(this.#receivers.lookAtTheList(troubleMs));
     this.#spawn(this.#forgers.forge(troubleMs));
     await this.#advance(troubleMs);
     this.#troubles.end();
-    for (const life of this.#lives) life.isCutOff = false;
+    this.#operators.end();
+    for (const { life } of this.#processes) life.isCutOff = false;
     await this.#settle(troubleMs);
     await this.#watch.ended(this.#hop.taken);
     await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
@@ -246,11 +257,10 @@ class World implements Nodes {
     }
   }
 
-  #conceive(): Node {
+  #conceive(): Process {
     const name = `node-${++this.#born}`;
     const skewMs = this.#nodeCount === 1 ? 0 : Math.floor((this.#dice.next() - 0.5) * 2 * SKEW_MS);
     const life = new NodeLife(this.#time, EPOCH, skewMs + this.#clockWrongMs);
-    this.#lives.add(life);
     const random = seededRandom(this.#seed * 1000 + this.#born);
     const events = this.#eventsOf(name);
     const note = (kind: Kind) => this.#seen.note(kind);
@@ -269,15 +279,17 @@ class World implements Nodes {
       self: { name, roles: ['delivery'], version: '1', startedAt: life.wall(), report: () => '{}' },
       settings: () => this.#troubles.settings,
     });
+    const process = { life, engine };
+    this.#processes.add(process);
+    this.#operators.equip(process);
+    return process;
+  }
+
+  #transportOf(life: NodeLife, relay: Relay): Transport {
+    if (relay.mx === null) return this.#hop.transportOf(life, relay.name);
     const dnsFaults = () => this.#troubles.dns;
-    for (const relay of RELAYS)
-      engine.relays.put(
-        relay,
-        relay.mx === null
-          ? this.#hop.transportOf(life, relay.name)
-          : domainsTransport({ hop: this.#hop, life, random: this.#dice, relay, dnsFaults, note }),
-      );
-    return { life, engine };
+    const note = (kind: Kind) => this.#seen.note(kind);
+    return domainsTransport({ hop: this.#hop, life, random: this.#dice, relay, dnsFaults, note });
   }
 
   #eventsOf(name: string): Events {
@@ -320,9 +332,9 @@ class World implements Nodes {
   }
 
   /** The process is no more. */
-  #end({ life }: Node): void {
-    life.dead = true;
-    this.#lives.delete(life);
+  #end(process: Process): void {
+    process.life.dead = true;
+    this.#processes.delete(process);
   }
 
   /** See {@link Nodes.freeze}. */
@@ -352,7 +364,7 @@ class World implements Nodes {
     this.#limits.clockSet();
     this.#aftermaths.clocksSet();
     if (ms < 0) this.#watch.clockSetBack(this.#time.now + NOTICED_MS);
-    for (const life of this.#lives)
+    for (const { life } of this.#processes)
       this.#time.after(this.#nodeCount === 1 ? 0 : this.#dice.next() * NOTICED_MS, () => life.jump(ms));
     return ms;
   }
@@ -366,12 +378,12 @@ class World implements Nodes {
     return EPOCH + this.#time.now + this.#clockWrongMs;
   }
 
-  #anyNode(): Node | undefined {
+  #anyNode(): Process | undefined {
     return this.#nodes[Math.floor(this.#dice.next() * this.#nodes.length)];
   }
 
   /** One of the nodes, which is none of them any more. */
-  #leaves(): Node | undefined {
+  #leaves(): Process | undefined {
     const node = this.#anyNode();
     if (node !== undefined) this.#nodes.splice(this.#nodes.indexOf(node), 1);
     return node;
