@@ -74,11 +74,10 @@ export async function keepErasing(deps: ErasingDeps): Promise<void> {
   const { erasures, engine, clock, signal } = deps;
   while (!signal.aborted) {
     try {
-      let next = engine.isFirst() ? await erasures.nextErasure() : null;
-      while (next !== null && next.progress.notBefore <= clock.wall() && !signal.aborted) {
-        await attempt(next, deps);
+      const next = async () => (engine.isFirst() ? await erasures.nextErasure(clock.wall()) : null);
+      for (let one = await next(); one !== null && !signal.aborted; one = await next()) {
+        await attempt(one, deps);
         await clock.sleep(PAUSE_MS, signal);
-        next = engine.isFirst() ? await erasures.nextErasure() : null;
       }
     } catch (error) {
       tellOf(error, deps);

@@ -7,8 +7,8 @@ export interface Erasures {
   erasures(limit: number): Promise<Erasure[]>;
   /** One of them, or null. */
   erasure(id: string): Promise<Erasure | null>;
-  /** The oldest that is not finished; null: nothing is left to do. */
-  nextErasure(): Promise<Erasure | null>;
+  /** The one to go on with at `now` (wall ms); null: none is left, or all wait for something. */
+  nextErasure(now: number): Promise<Erasure | null>;
   /**
    * Adds one, unless one of the same person is under way. `full`: {@link MAX_UNFINISHED} are under way. Removes finished
    * ones beyond {@link MAX_ERASURES}, the oldest first.
@@ -82,8 +82,13 @@ export const ERASING_STEPS: readonly string[] = [
   ),
 ];
 
-/** When messages that were still being sent are looked for again, in ms. */
+/** When messages that were still being sent are looked for again, in ms: nothing waits longer. */
 const OPEN_AGAIN_MS = 60_000;
+
+/** Whether an erasure can go on at `now` (wall ms): what waits longer than any does was written by a clock that was set back. */
+export function mayGoOn({ notBefore }: ErasureProgress, now: number): boolean {
+  return notBefore <= now || notBefore > now + OPEN_AGAIN_MS;
+}
 
 /** What a slice found and did. */
 export interface ErasedSlice {

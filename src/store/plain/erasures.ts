@@ -5,6 +5,7 @@ import {
   type Erasures,
   MAX_ERASURES,
   MAX_UNFINISHED,
+  mayGoOn,
 } from '../erasing.ts';
 import { Columns, onPostgres, sql } from './sql.ts';
 import { alone, rows, run, type Subject, send, type Work } from './work.ts';
@@ -48,11 +49,14 @@ export const ERASURES: Subject<Erasures> = {
       const [row] = yield* rows<ErasureRow>`SELECT ${ERASURE.selected} FROM erasures WHERE id = ${id}`;
       return row === undefined ? null : erasureOf(row);
     },
-    *nextErasure() {
+    *nextErasure(now) {
       const found = yield* rows<ErasureRow>`
         SELECT ${ERASURE.selected} FROM erasures WHERE finished_at IS NULL ORDER BY id`;
       // Those that wait for something let others pass.
-      const ready = found.map(erasureOf).sort((a, b) => a.progress.notBefore - b.progress.notBefore);
+      const ready = found
+        .map(erasureOf)
+        .filter(({ progress }) => mayGoOn(progress, now))
+        .sort((a, b) => a.progress.notBefore - b.progress.notBefore);
       return ready[0] ?? null;
     },
     *addErasure(erasure) {

@@ -20,6 +20,7 @@ import {
   attempt,
   claim,
   DELIVERED,
+  HOUR,
   message,
   type OpenSubject,
   REJECTED,
@@ -345,11 +346,19 @@ export function erasingContract(open: OpenSubject): void {
       // Another node had read it before.
       expect(await subject.erasures.advanceErasure('era_1', BEGINNING, BEGINNING, T0)).toBe(false);
       subject = await subject.reopen();
-      expect(await subject.erasures.nextErasure()).toEqual({ ...erasure, progress });
+      expect(await subject.erasures.nextErasure(T0)).toEqual({ ...erasure, progress });
       expect(await subject.erasures.advanceErasure('era_1', progress, progress, T0 + 1)).toBe(true);
       expect(await subject.erasures.advanceErasure('era_1', progress, BEGINNING)).toBe(false);
       expect(await subject.erasures.erasure('era_1')).toMatchObject({ sealed: null, finishedAt: T0 + 1 });
-      expect(await subject.erasures.nextErasure()).toBe(null);
+      expect(await subject.erasures.nextErasure(T0)).toBe(null);
+      const waiting = { ...BEGINNING, notBefore: T0 + HOUR };
+      await subject.erasures.addErasure({ ...erasure, id: 'era_w', progress: waiting });
+      const next = async (now: number) => (await subject.erasures.nextErasure(now))?.id ?? null;
+      expect(await next(T0 + HOUR - 1)).toBe(null);
+      expect(await next(T0 + HOUR)).toBe('era_w');
+      // Nothing waits for an hour: the clock was set back.
+      expect(await next(T0)).toBe('era_w');
+      await subject.erasures.advanceErasure('era_w', waiting, waiting, T0);
       for (let number = 0; number < MAX_UNFINISHED; number++)
         await subject.erasures.addErasure({ ...erasure, id: `era_x${number}`, pseudonym: `p${number}` });
       expect(await subject.erasures.addErasure({ ...erasure, id: 'era_y' })).toBe('full');
