@@ -1,5 +1,5 @@
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { alertChannel } from '../../test/support/alerts.ts';
+import { alertChannel, alertFacts } from '../../test/support/alerts.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
 import type { AlertFacts } from '../domain/alert-measures.ts';
 import { createIdSource } from '../lib/id.ts';
@@ -31,21 +31,7 @@ beforeEach(async () => {
   error = null;
   isFirst = true;
   apartMs = 0;
-  facts = {
-    now: clock.wall(),
-    node: 'a',
-    databaseWell: true,
-    checks: [],
-    oldestDueSeconds: 0,
-    relays: [],
-    certificates: [],
-    disabledWebhooks: [],
-    nodes: ['a'],
-    missingNodes: [],
-    examined: null,
-    rates: [],
-    trend: { waiting: 0, grown: null, duplicates: null, refusals: null },
-  };
+  facts = alertFacts(clock.wall(), 'a');
   await stores.alerts.setAlertRule('relay_resting', { forSeconds: 0 });
   await stores.alerts.addAlertChannel(
     { channel: alertChannel({ id: 'alc_ops', name: 'ops' }), secret: null },

@@ -1,6 +1,7 @@
 /** Alerts and what belongs to them, for tests. */
 import type { Alert, AlertSilence } from '../../src/domain/alert.ts';
 import type { AlertChannel } from '../../src/domain/alert-channel.ts';
+import type { AlertFacts } from '../../src/domain/alert-measures.ts';
 import { createIdSource, type IdPrefix } from '../../src/lib/id.ts';
 import { seededRandom } from '../../src/lib/random.ts';
 import { T0 } from '../contract/store/fixtures.ts';
@@ -64,5 +65,24 @@ export function alertSilence(change: Partial<AlertSilence> = {}): AlertSilence {
     by: 'ann',
     note: '',
     ...change,
+  };
+}
+
+/** What is measured where all is well. */
+export function alertFacts(now: number, node: string): AlertFacts {
+  return {
+    now,
+    node,
+    databaseWell: true,
+    checks: [],
+    oldestDueSeconds: 0,
+    relays: [],
+    certificates: [],
+    disabledWebhooks: [],
+    nodes: [node],
+    missingNodes: [],
+    examined: null,
+    rates: [],
+    trend: { waiting: 0, grown: null, duplicates: null, refusals: null },
   };
 }
