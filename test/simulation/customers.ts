@@ -71,6 +71,12 @@ export class Customers {
     }
   }
 
+  /** Hands in what somebody else wrote. */
+  writes(submission: Submission): void {
+    const engine = this.#parts.anyEngine();
+    if (engine !== undefined) this.#parts.spawn(this.#handIn(engine, submission).then(() => {}));
+  }
+
   async #submit(engine: Engine): Promise<void> {
     const { dice } = this.#parts;
     const token = tokenNumbered(++this.#submitted);
@@ -132,6 +138,7 @@ export class Customers {
 
   async #act({ acts }: Engine, id: string, act: 'cancel' | 'retry'): Promise<void> {
     if (act === 'retry') this.#parts.ledger.asksToRetry(id);
+    else this.#parts.ledger.asksToCancel(id);
     try {
       if (act === 'retry') this.acts.retried += (await acts.retry(id)) === 'requeued' ? 1 : 0;
       else this.acts.cancelled += (await acts.cancel(id)) === 'cancelled' ? 1 : 0;

@@ -181,7 +181,12 @@ export function faultyStore(parts: FaultyStoreParts): Store {
     },
     releaseLanes: (leases, at) => call('releaseLanes', () => inner.releaseLanes(leases, at), none),
     purge: (policy, limit, at) => call('purge', () => inner.purge(policy, limit, at), none),
-    erase: (request, at) => call('erase', () => inner.erase(request, at), none),
+    erase: (request, at) =>
+      call(
+        'erase',
+        () => inner.erase(request, at),
+        () => watch.idsTo(request.person.address),
+      ),
     discard: (ids, at) => call('discard', () => inner.discard(ids, at), none),
     mark: (marks, at) => call('mark', () => inner.mark(marks, at), none),
     index: (limit) => call('index', () => inner.index(limit), none),
@@ -262,4 +267,5 @@ const NEEDS_ROOM: ReadonlySet<string> = new Set([
   'tell',
   'retell',
   'guard',
+  'erase',
 ]);

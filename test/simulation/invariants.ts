@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryState, MessageStatus } from '../../src/domain/delivery.ts';
-import type { MessageRecord } from '../../src/domain/message.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { Transition } from '../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
@@ -132,6 +131,13 @@ export class Watch {
     this.onlooker?.stored(record);
   }
 
+  /** The messages that go to an address. */
+  idsTo(address: string): string[] {
+    return [...this.#names].flatMap(([id, names]) =>
+      names.some((name) => name.endsWith(` ${address}`)) ? id : [],
+    );
+  }
+
   /** A customer was told that a submission is ours, under that id. */
   answered(token: string, id: string): void {
     const stored = this.ids.get(token);
@@ -188,11 +194,10 @@ export class Watch {
       const detail = await this.#views.message(id);
       if (!before) continue;
       if (!detail) throw new InvariantBroken(`${id} vanished during ${verb}`);
-      const token = tokenOf(detail.message);
       for (const { index, state, address, outcome } of detail.recipients) {
         const old = before[index];
         if (old === undefined) throw new InvariantBroken(`${id} has a recipient ${address} nobody submitted`);
-        const place = { id, index, name: `${token} ${address}` };
+        const place = { id, index, name: this.#names.get(id)?.[index] ?? '' };
         const begunAt = this.#begun.get(`${id}/${index}`) ?? Number.NEGATIVE_INFINITY;
         const isPast = begunAt >= detail.message.expiresAt && !this.#untold.has(id);
         if (verb === 'settle' && old !== state && state === 'retrying' && isPast)
@@ -237,8 +242,8 @@ export class Watch {
       const detail = await this.#views.message(id);
       const what = `${name} was ${again ? 'taken again' : 'taken after its end'}`;
       if (!detail?.message.possibleDuplicate) throw new InvariantBroken(`${what}, unflagged`);
-      const recipient = detail.recipients.find(({ address }) => name === `${token} ${address}`);
-      if (!this.#unsure.has(`${id}/${recipient?.index}`))
+      const index = this.#names.get(id)?.indexOf(name);
+      if (!this.#unsure.has(`${id}/${index}`))
         throw new InvariantBroken(`${what}, and only other recipients had an unknown end`);
     }
   }
@@ -260,7 +265,7 @@ export class Watch {
    * unless an attempt for it had an unknown end. Such an end, and nothing else, flags a message.
    */
   async ended(taken: ReadonlyMap<string, number>): Promise<void> {
-    for (const [token, id] of this.ids) {
+    for (const id of this.ids.values()) {
       const detail = await this.#views.message(id);
       if (!detail) {
         if (this.acknowledged.has(id)) throw new InvariantBroken(`${id} was acknowledged and is gone`);
@@ -273,10 +278,11 @@ export class Watch {
       if (!isOver(detail.message.status))
         throw new InvariantBroken(`${id} is still ${detail.message.status}`);
       for (const { index, address, state, outcome } of detail.recipients) {
-        const isTaken = taken.has(`${token} ${address}`);
+        const name = this.#names.get(id)?.[index] ?? '';
+        const isTaken = taken.has(name);
         if (state === 'delivered' && outcome === 'accepted' && !isTaken)
           throw new InvariantBroken(`${id} claims that ${address} has it, and nobody took it`);
-        const isReturned = this.#returned.has(`${token} ${address}`);
+        const isReturned = this.#returned.has(name);
         if (state === 'failed' && isTaken && !isReturned && !this.#unsure.has(`${id}/${index}`))
           throw new InvariantBroken(
             `${id} claims that ${address} does not have it (${outcome}), and it was taken`,
@@ -337,10 +343,6 @@ export class Watch {
     if (to === 'processing') this.#ledger.held(`${id}/${index}`);
     if (outcome === 'rejected' && to === 'failed') this.#ledger.wasRejected(`${id}/${index}`, name);
     if (outcome === 'expired' && to === 'failed') this.#ledger.wasExpired(name);
+    if (outcome === 'cancelled' && to === 'failed') this.#ledger.wasCancelled(id, name);
   }
-}
-
-/** What the world calls a message by: reports by their ids, as they have their subjects in common. */
-function tokenOf({ id, source, header }: MessageRecord): string {
-  return source === 'report' ? id : header.subject;
 }

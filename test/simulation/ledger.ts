@@ -51,6 +51,8 @@ export class Ledger {
   readonly #contents = new Map<string, string>();
   /** `token` → when it was first handed in, or is to be sent; `token address` → when somebody asked to retry it. */
   readonly #lives = new Map<string, Life>();
+  /** `id`, or `token`, of what somebody asked to cancel. */
+  readonly #unwanted = new Set<string>();
   /** `id` → the first request to retry it. */
   readonly #asked = new Map<string, Moment>();
   /** `token address` → the begin of the last session in which it was refused for good. */
@@ -100,6 +102,17 @@ export class Ledger {
   /** Somebody asks to retry the message of this id. */
   asksToRetry(id: string): void {
     if (!this.#asked.has(id)) this.#asked.set(id, this.#moment());
+  }
+
+  /** Somebody asks to cancel the message of this id, or token. */
+  asksToCancel(idOrToken: string): void {
+    this.#unwanted.add(idOrToken);
+  }
+
+  /** A recipient of it was cancelled. */
+  wasCancelled(id: string, name: string): void {
+    if (!this.#unwanted.has(id) && !this.#unwanted.has(tokenIn(name)))
+      throw new InvariantBroken(`${id} (${name}) is cancelled, and nobody asked for it`);
   }
 
   /** A recipient of it is retried: its time begins anew, and at the first request at the earliest. */

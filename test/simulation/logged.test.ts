@@ -38,7 +38,13 @@ test.each(seedsOr('1-2'))(
     });
     const views = viewsBehind(() => logged.written(), inner.views);
     const suppressions = logged.listOver(inner.suppressions);
-    const history = await play(seed, { store: logged.asStore(), views, suppressions });
+    const holdPseudonymKey = async (key: Uint8Array) => {
+      logged.holdPseudonymKey(key);
+      await inner.holdPseudonymKey(key);
+    };
+    const { erasures } = inner;
+    const stores = { store: logged.asStore(), views, suppressions, erasures, holdPseudonymKey };
+    const history = await play(seed, stores);
     expect(history.taken).toBeGreaterThan(0);
     histories.push(history);
   },

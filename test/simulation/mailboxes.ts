@@ -63,6 +63,11 @@ export class Mailboxes {
   }
 }
 
+/** Whether an address is of somebody who will be erased (`erasers.ts`). */
+export function isPerson(address: string): boolean {
+  return /^q\d+@/.test(address);
+}
+
 function nameOf(number: number, letter = 'p'): string {
   return `${letter}${number}@${DOMAINS[Math.floor(number / TURNS) % DOMAINS.length]}`;
 }

@@ -14,8 +14,11 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 /** A node hears of what was applied so much later, in ms. */
 const HEARS_MS = 5 * SECOND;
-/** Relays that a plan may remove, one at a time: every rule has another. */
-const REMOVABLE: readonly string[] = ['other', 'third'];
+/**
+ * The relay that a plan may remove: its rule has another. Not that other one: what was routed meanwhile would be left
+ * with a relay that has a quota, and wait for the next day.
+ */
+const REMOVABLE = 'third';
 
 /** A process that is told of changes. */
 export interface Process {
@@ -97,7 +100,7 @@ export class Operators implements RelaysInForce {
     const name = names[Math.floor(dice.next() * names.length)] ?? '';
     const relay = this.#relays.get(name) ?? null;
     const roll = dice.next();
-    if (relay === null || (roll < 0.2 && REMOVABLE.includes(name))) this.#removeOrAdd(name, relay);
+    if (relay === null || (roll < 0.2 && name === REMOVABLE)) this.#removeOrAdd(name, relay);
     else if (roll < 0.7) this.#limit(relay);
     else if (roll < 0.85 || relay.disabled) {
       if (!relay.disabled) seen.note('relay disabled');
@@ -108,8 +111,6 @@ export class Operators implements RelaysInForce {
   /** A relay that rules name is removed from them, too. */
   #removeOrAdd(name: string, relay: Relay | null): void {
     const { seen } = this.#parts;
-    const isOtherGone = REMOVABLE.some((one) => one !== name && this.#relays.get(one) === null);
-    if (relay !== null && isOtherGone) return;
     seen.note(relay === null ? 'relay added again' : 'relay removed');
     this.#applied(name, relay === null ? (this.#first.get(name) ?? null) : null);
     this.#routed();

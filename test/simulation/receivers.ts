@@ -8,7 +8,7 @@ import { StoreError } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import { type Aftermaths, isBounce, type TellingKnown, type Tidings } from './aftermath.ts';
 import { globally } from './listed.ts';
-import type { Mailboxes } from './mailboxes.ts';
+import { isPerson, type Mailboxes } from './mailboxes.ts';
 import type { Seen } from './seen.ts';
 import type { VirtualTime } from './virtual-clock.ts';
 
@@ -34,6 +34,9 @@ export interface ReceiversParts {
   readonly wall: () => number;
   readonly spawn: (actor: Promise<void>) => void;
 }
+
+/** How the message is named. */
+type Way = 'token' | 'provider' | 'message_id';
 
 /** A copy that the world took. */
 export interface Copy {
@@ -83,6 +86,12 @@ export class Receivers {
     }
   }
 
+  /** The receiver of a copy calls it spam, after so long in ms. */
+  complains(copy: Copy, afterMs: number): void {
+    this.#waiting++;
+    this.#parts.spawn(this.#tell(copy, 'complaint', afterMs, 'token'));
+  }
+
   /** People take entries off the list, and put some on it, until `end`, in ms of world time. */
   async lookAtTheList(end: number): Promise<void> {
     const { time, dice, aftermaths, mailboxes } = this.#parts;
@@ -90,7 +99,7 @@ export class Receivers {
       await time.sleep(dice.next() * 2 * MINUTE);
       const listed = aftermaths.listed.addresses();
       // Who never was told to bounce must get mail again soon, or nobody would.
-      const innocent = listed.find((address) => !mailboxes.has(address));
+      const innocent = listed.find((address) => !mailboxes.has(address) && !isPerson(address));
       const address = innocent ?? listed[Math.floor(dice.next() * listed.length)];
       if (dice.next() < 0.7 && address !== undefined) await this.#remove(address);
       else await this.#add(dice.next() < 0.2 ? '*@example.org' : mailboxes.any());
@@ -105,13 +114,13 @@ export class Receivers {
     return [...(found?.tidings ?? [])];
   }
 
-  async #tell(copy: Copy, tidings: Tidings, afterMs: number): Promise<void> {
+  async #tell(copy: Copy, tidings: Tidings, afterMs: number, by?: Way): Promise<void> {
     const { time, dice, aftermaths, seen, anyEngine } = this.#parts;
     await time.sleep(afterMs);
     const place = aftermaths.find(nameOf(copy));
     // A report, or another world's.
     if (place === null) return this.#ends();
-    const way = dice.next() < 0.4 ? 'token' : dice.next() < 0.5 ? 'provider' : 'message_id';
+    const way = by ?? (dice.next() < 0.4 ? 'token' : dice.next() < 0.5 ? 'provider' : 'message_id');
     const report = reportOf(copy, tidings, way, place, `e${++this.#told}`);
     const telling = aftermaths.begins(nameOf(copy), tidings, way === 'provider');
     seen.note(telling.isInTime ? 'told of a recipient' : 'told too early');
@@ -212,7 +221,7 @@ function nameOf({ token, address }: Copy): string {
 function reportOf(
   { token, address, relay, queueId }: Copy,
   tidings: Tidings,
-  way: 'token' | 'provider' | 'message_id',
+  way: Way,
   { id, index }: { readonly id: string; readonly index: number },
   onceId: string,
 ): FeedbackReport {

@@ -64,6 +64,7 @@ export const KINDS = [
   'suppression added',
   'suppression removed',
   'bounced',
+  'person erased',
   'stopped by the suppression list',
   'expired',
   'relay at its limit of attempts',

@@ -3,28 +3,26 @@ import { NO_SIGNER } from '../../src/engine/contract.ts';
 import { createEngine } from '../../src/engine/engine.ts';
 import { type Random, seededRandom } from '../../src/lib/random.ts';
 import { Events } from '../../src/observe/events.ts';
+import type { Erasures } from '../../src/store/erasing.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import type { Store } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import type { Views } from '../../src/store/views.ts';
 import type { Transport } from '../../src/transport/transport.ts';
-import { Aftermaths } from './aftermath.ts';
 import { checkCounters } from './counters.ts';
-import { Customers } from './customers.ts';
+import { ERASED_MS, PSEUDONYM_KEY } from './erasers.ts';
 import { faultySpool } from './faulty-spool.ts';
 import { faultyStore } from './faulty-store.ts';
-import { Forgers } from './forgers.ts';
 import type { History } from './history.ts';
 import { domainsTransport } from './hop-domains.ts';
 import { Watch } from './invariants.ts';
 import { Ledger } from './ledger.ts';
 import { Limits } from './limits.ts';
-import { Mailboxes } from './mailboxes.ts';
 import { doorOf, MemoryCluster } from './memory-cluster.ts';
 import { createMemorySpool } from './memory-spool.ts';
 import { NextHop } from './next-hop.ts';
 import { Operators, type Process } from './operators.ts';
-import { Receivers } from './receivers.ts';
+import { People } from './people.ts';
 import { checkReports } from './reports.ts';
 import { MAX_AGE_MS, SETTINGS } from './scene.ts';
 import { type Kind, Seen } from './seen.ts';
@@ -61,6 +59,8 @@ interface Stores {
   readonly store: Store;
   readonly views: Views;
   readonly suppressions: SuppressionList;
+  readonly erasures: Erasures;
+  holdPseudonymKey(key: Uint8Array): Promise<void>;
 }
 
 /** Plays a seeded history: an hour of mail and trouble, then peace until everything has ended. */
@@ -69,7 +69,8 @@ export async function play(
   stores: Stores = openSqlite(':memory:'),
   troubleMs = TROUBLE_MS,
 ): Promise<History> {
-  const world = new World(seed, stores);
+  const world = new World(seed, stores, troubleMs);
+  await stores.holdPseudonymKey(PSEUDONYM_KEY);
   return world.run(troubleMs);
 }
 
@@ -86,10 +87,7 @@ class World implements Nodes {
   readonly #limits: Limits;
   readonly #operators: Operators;
   readonly #troubles: Troubles;
-  readonly #customers: Customers;
-  readonly #aftermaths: Aftermaths;
-  readonly #receivers: Receivers;
-  readonly #forgers: Forgers;
+  readonly #people: People;
   /** Those that take mail. */
   readonly #nodes: Process[] = [];
   /** All that run, those that are told to end, too. */
@@ -102,7 +100,8 @@ class World implements Nodes {
   #born = 0;
   #trouble: unknown = null;
 
-  constructor(seed: number, { store, views, suppressions }: Stores) {
+  constructor(seed: number, stores: Stores, troubleMs: number) {
+    const { store, views } = stores;
     this.#seed = seed;
     this.#dice = seededRandom(seed);
     this.#store = store;
@@ -133,50 +132,26 @@ class World implements Nodes {
     });
     this.#limits = new Limits(this.#operators, this.#time, this.#seen);
     this.#hop.watch = this.#limits;
-    const anyEngine = () => this.#anyNode()?.engine;
-    const wall = () => Math.floor(EPOCH + this.#time.now);
-    // Dice of their own: see `Mailboxes`.
-    const mailboxes = new Mailboxes(seededRandom(-seed));
-    this.#customers = new Customers({
+    this.#people = new People({
       ...shared,
+      seed,
+      troubleMs,
+      stores,
       watch: this.#watch,
       ledger: this.#ledger,
-      mailboxes,
-      anyEngine,
-      wall,
+      hop: this.#hop,
+      faults: this.#troubles.store,
+      nodes: this.#nodes,
+      wall: () => Math.floor(EPOCH + this.#time.now),
       spawn,
     });
-    const { time, seen } = shared;
-    this.#aftermaths = new Aftermaths(this.#watch.story, this.#hop.taken, () => time.now);
-    this.#watch.onlooker = this.#aftermaths;
-    const receiving = (dice: Random) => ({
-      time,
-      dice,
-      seen,
-      mailboxes,
-      aftermaths: this.#aftermaths,
-      suppressions,
-      anyEngine: () => this.#nodes[Math.floor(dice.next() * this.#nodes.length)]?.engine,
-      wall,
-      spawn,
-    });
-    this.#receivers = new Receivers(receiving(seededRandom(-1000 - seed)));
-    this.#forgers = new Forgers(receiving(seededRandom(-2000 - seed)));
-    this.#hop.refusal = (address) => mailboxes.refusal(address);
-    this.#hop.onTaken = (copy) => {
-      this.#receivers.took(copy);
-      this.#forgers.took(copy);
-    };
   }
 
   async run(troubleMs: number): Promise<History> {
     for (let i = 0; i < this.#nodeCount; i++) this.#spawn(this.#bear());
-    this.#spawn(this.#customers.submitMail(troubleMs));
-    this.#spawn(this.#customers.changeMinds(troubleMs));
+    this.#people.begin();
     this.#spawn(this.#troubles.make(troubleMs));
     this.#spawn(this.#operators.apply(troubleMs));
-    this.#spawn(this.#receivers.lookAtTheList(troubleMs));
-    this.#spawn(this.#forgers.forge(troubleMs));
     await this.#advance(troubleMs);
     this.#troubles.end();
     this.#operators.end();
@@ -184,8 +159,7 @@ class World implements Nodes {
     await this.#settle(troubleMs);
     await this.#watch.ended(this.#hop.taken);
     await checkCounters(this.#views, this.#watch.happened, this.#watch.flagged, this.#wall());
-    await this.#aftermaths.check(this.#views);
-    await this.#forgers.check();
+    await this.#people.check(this.#views);
     await this.#watch.story.check(this.#views);
     await checkReports(this.#views, this.#spool, this.#watch.failed);
     await this.#store.close();
@@ -194,13 +168,16 @@ class World implements Nodes {
 
   /** Nothing goes wrong any more: everything ends, if only by its age. In the end clocks are set forward, so that it is soon. */
   async #settle(beganAt: number): Promise<void> {
-    const isOver = () => this.#watch.isOver && this.#receivers.isQuiet;
+    const isOver = () => this.#watch.isOver && this.#people.areQuiet;
     const peaceEnds = beganAt + PEACE_MS;
     await this.#advance(peaceEnds, isOver);
     await this.#watch.settledSince(beganAt);
+    const free = this.#people.erasers.free();
+    await this.#advance(peaceEnds + ERASED_MS, isOver);
+    await this.#people.erasers.mustBeDone(free);
     for (let round = 1; round <= MAX_ROUNDS && !isOver(); round++) {
       this.setClock(this.#clockWrongMs + MAX_AGE_MS);
-      await this.#advance(peaceEnds + round * ROUND_MS, isOver);
+      await this.#advance(peaceEnds + ERASED_MS + round * ROUND_MS, isOver);
     }
   }
 
@@ -214,12 +191,12 @@ class World implements Nodes {
       taken: copies.length,
       duplicates: copies.filter((times) => times > 1).length,
       reports: this.#watch.reports,
-      ...this.#customers.acts,
+      ...this.#people.customers.acts,
       seen: {
         ...counts,
         expired: this.#watch.expired,
-        bounced: this.#aftermaths.bounced,
-        'stopped by the suppression list': this.#aftermaths.stopped,
+        bounced: this.#people.aftermaths.bounced,
+        'stopped by the suppression list': this.#people.aftermaths.stopped,
         'failure of mail without a sender': this.#watch.failedUnsent,
       },
     };
@@ -227,7 +204,7 @@ class World implements Nodes {
 
   async #advance(end: number, enough: () => boolean = () => false): Promise<void> {
     for (let steps = 0; !enough() && (await this.#time.step(end)); steps++) {
-      this.#trouble ??= this.#limits.broken ?? this.#aftermaths.broken;
+      this.#trouble ??= this.#limits.broken ?? this.#people.broken;
       if (this.#trouble) throw this.#trouble;
       if (steps > MAX_STEPS) throw new InvariantBroken('the history does not come to an end');
       if (this.#hop.takenNow.length > 0)
@@ -266,8 +243,9 @@ class World implements Nodes {
     const note = (kind: Kind) => this.#seen.note(kind);
     const world = { life, time: this.#time, dice: this.#dice };
     const books = { watch: this.#watch, ledger: this.#ledger, limits: this.#limits, seen: this.#seen };
+    const store = faultyStore({ ...world, ...books, inner: this.#store, faults: this.#troubles.store });
     const engine = createEngine({
-      store: faultyStore({ ...world, ...books, inner: this.#store, faults: this.#troubles.store }),
+      store,
       spool: faultySpool({ ...world, inner: this.#spool, faults: this.#troubles.spool, note }),
       views: this.#views,
       clock: life,
@@ -282,6 +260,7 @@ class World implements Nodes {
     const process = { life, engine };
     this.#processes.add(process);
     this.#operators.equip(process);
+    this.#spawn(this.#people.erasers.keep(process, store, name));
     return process;
   }
 
@@ -362,7 +341,7 @@ class World implements Nodes {
     this.#clockWrongMs = wrongMs;
     this.#ledger.clocksSet();
     this.#limits.clockSet();
-    this.#aftermaths.clocksSet();
+    this.#people.aftermaths.clocksSet();
     if (ms < 0) this.#watch.clockSetBack(this.#time.now + NOTICED_MS);
     for (const { life } of this.#processes)
       this.#time.after(this.#nodeCount === 1 ? 0 : this.#dice.next() * NOTICED_MS, () => life.jump(ms));
