@@ -1,5 +1,6 @@
 /** Bugs that strangers could use: what comes in, who may send, what is told. */
 import type { Mutant } from './mutant.ts';
+import { HISTORY } from './traps.ts';
 
 export const BORDER: readonly Mutant[] = [
   {
@@ -232,5 +233,17 @@ export const BORDER: readonly Mutant[] = [
       },
     ],
     traps: [{ file: 'test/protocol/smtp-out/auth.test.ts', test: 'what was sent is in no record' }],
+  },
+  {
+    name: 'hook-of-another-relay-believed',
+    breaks: 'An id is the relay’s that gave it: here what another relay tells of it is believed.',
+    edits: [
+      {
+        file: 'src/store/sqlite/telling.ts',
+        before: 'step.relay === null || relay === step.relay ? [{ id, index }] : [],',
+        after: 'step.relay !== undefined || relay === step.relay ? [{ id, index }] : [],',
+      },
+    ],
+    traps: [HISTORY],
   },
 ];

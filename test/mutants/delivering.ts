@@ -281,4 +281,33 @@ export const DELIVERING: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'disabled-relay-tried',
+    breaks: 'A relay that an operator disabled is not tried: here what waits for it is sent all the same.',
+    edits: [
+      {
+        file: 'src/engine/relays.ts',
+        before: 'if (found === undefined || found.relay.disabled) return undefined;',
+        after: 'if (found === undefined) return undefined;',
+      },
+    ],
+    traps: [history(8)],
+  },
+  {
+    name: 'clock-set-fires-alerts',
+    breaks: 'A clock that is set makes no alert fire early: here times are taken as they are.',
+    edits: [
+      {
+        file: 'src/alerts/watch.ts',
+        before: 'if (Math.abs(ms) < SET_MS || this.#book === null) return;',
+        after: 'if (Math.abs(ms) < Number.POSITIVE_INFINITY || this.#book === null) return;',
+      },
+    ],
+    traps: [
+      {
+        file: 'test/simulation/alerts.test.ts',
+        test: 'an alert fires once for each cause and is over once',
+      },
+    ],
+  },
 ];

@@ -15,6 +15,7 @@ const LEAST = 12;
 const OF_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ['seed 2 keeps every promise', ['seed %i keeps every promise']],
   ['seed 10 keeps every promise', ['seed %i keeps every promise']],
+  ['seed 8 keeps every promise', ['seed %i keeps every promise']],
   [
     'fdatasync failing with EIO stops writing for good',
     ['%s failing with %s stops writing for good', "fdatasync', 'EIO"],

@@ -257,4 +257,16 @@ export const SAFEKEEPING: readonly Mutant[] = [
     ],
     traps: [postgres('figures > count per UTC day and minute')],
   },
+  {
+    name: 'erasure-cancels-others',
+    breaks: 'Erasing a person leaves mail to others alone: here what goes to her among others is cancelled.',
+    edits: [
+      {
+        file: 'src/store/plain/erasing.ts',
+        before: 'alone: own.length > 0 && own.length === recipients.length',
+        after: 'alone: own.length > 0',
+      },
+    ],
+    traps: [HISTORY],
+  },
 ];
