@@ -87,6 +87,7 @@ describe('normal forms', () => {
         expect(suppressedOf(parsed.value.address).kind).toBe('mailbox');
         expect(suppressedOf(parsed.value.address).address.startsWith('*@')).toBe(false);
       }),
+      { examples: [['*', ['example', 'org']]] },
     ));
 });
 

@@ -137,6 +137,14 @@ describe('an endpoint', () => {
     );
   });
 
+  test('is told of every event, however many pages of the log there are', async () => {
+    const id = await endpoint();
+    answers.set(id, () => new Promise(() => {}));
+    await happens(450);
+    await clock.advance(2 * SECOND);
+    expect((await stores.webhooks.pendingDeliveries()).get(id)).toBe(450);
+  });
+
   test('gets at most four requests at once', async () => {
     const id = await endpoint();
     answers.set(id, async () => {
@@ -196,6 +204,17 @@ describe('a try that fails', () => {
       expect(pauses[place]).toBeLessThanOrEqual(1.1 * pause + 2 * MINUTE);
     }
     expect(await deliveriesOf(id)).toMatchObject([{ state: 'failed', attempts: 10, nextTryAt: null }]);
+  });
+
+  test('is made again where the answer is not 2xx, such as a redirect', async () => {
+    lookMs = MINUTE;
+    const id = await endpoint();
+    const statuses = [302, 304, 404, 299];
+    answers.set(id, () => ({ status: statuses.shift() ?? 500 }));
+    await happens(1);
+    await clock.advance(DAY);
+    expect(statuses).toEqual([]);
+    expect(await deliveriesOf(id)).toMatchObject([{ state: 'delivered', attempts: 4 }]);
   });
 
   test('waits as long as the endpoint asks, up to an hour', async () => {

@@ -41,4 +41,7 @@ test('the worst comes first, and there is an end', () => {
   const all = checkMail(mailOfDraft(GOOD), NO_WAY, many);
   expect(all).toHaveLength(MAX_FINDINGS);
   expect(all[0]?.detail).toHaveLength(500);
+  const place = { where: '', detail: 'x', fix: '' };
+  const last = { code: 'worst', severity: 'error' as const, looksAt: '', finds: '', find: () => [place] };
+  expect(checkMail(mailOfDraft(GOOD), NO_WAY, [...many, last])[0]?.code).toBe('worst');
 });

@@ -217,6 +217,17 @@ test('of two secrets of a provider, one alone is given anew', async () => {
   expect(await changes({ relays: [relay] }, { s: 're_key', w: other })).toEqual([]);
 });
 
+test('nothing goes without --prune, and the plan says what stays', async () => {
+  const relays = ['a', 'b'].map((name) => ({ name, type: 'smtp', host: `${name}.example` }));
+  await apply({ relays, delivery: { default_relay: 'a' } });
+  const configuration = { relays: relays.slice(0, 1) };
+  const { changes: planned, left } = await operations.planConfiguration({ configuration });
+  expect([planned, left]).toEqual([[], [{ section: 'relays', name: 'b' }]]);
+  await apply(configuration);
+  expect((await operations.relays({})).map(({ name }) => name)).toEqual(['inbox', 'a', 'b']);
+  expect(await changes(configuration, {}, true)).toMatchObject([{ action: 'remove', name: 'b' }]);
+});
+
 test('relays go only once nothing needs them, and rules only with --prune', async () => {
   const relays = ['a', 'b'].map((name) => ({ name, type: 'smtp', host: `${name}.example` }));
   const routes = [{ name: 'r', match: { tag: ['x'] }, via: ['b'] }];

@@ -208,6 +208,7 @@ export function accountContract(open: OpenSubject): void {
       expect(await accounts.redeemLink('link', chosen, T0)).toEqual({ kind: 'done', ended: ['ses_bea-1'] });
       expect(await accounts.user('bea', T0)).toMatchObject({ passwordHash: 'chosen', role: 'viewer' });
       expect(await accounts.user('ann', T0)).toMatchObject({ passwordHash: 'ann-password' });
+      expect(await accounts.redeemLink('link', chosen, T0)).toEqual({ kind: 'not_found' });
     });
 
     it('does not make a user who is there the first administrator by the link for the first', async () => {
@@ -294,6 +295,8 @@ export function accountContract(open: OpenSubject): void {
       await addPasskey(accounts, passkeyOf('ann', 'k1'));
       const use = (hash: string, now = T0, counter = 1, expiresAt = T0 + HOUR) =>
         accounts.recordPasskeyUse('k1', { counter, now, challenge: { hash, expiresAt } });
+      // Most authenticators count nothing.
+      expect((await Promise.all([use('c0', T0, 0), use('c0', T0, 0)])).sort()).toEqual([false, true]);
       expect((await Promise.all([use('c1'), use('c1')])).sort()).toEqual([false, true]);
       expect(await use('c1', T0 + 1)).toBe(false);
       expect(await use('c2', T0 + 2, 7)).toBe(true);

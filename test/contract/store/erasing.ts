@@ -14,6 +14,7 @@ import {
 } from '../../../src/store/erasing.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
 import { storyLink } from '../../support/sharing.ts';
+import { TELL_RULES, telling } from '../../support/telling.ts';
 import { COUNTED_MINUTE, replyCount, trafficCount } from '../../support/traffic.ts';
 import {
   at,
@@ -171,6 +172,21 @@ export function erasingContract(open: OpenSubject): void {
       const { events } = await subject.views.events({ ...EVENTS });
       expect(events.length).toBeGreaterThan(3);
       expect(names(JSON.stringify(events), ann)).toBe(false);
+      // What a hop replied may tell of her without her address.
+      const told = events.filter(({ message }) => message?.id !== his).map(({ facts }) => facts.text);
+      expect([...new Set(told)].sort()).toEqual(['', undefined]);
+    });
+
+    it('empties evidence about her mail, and other evidence with her address in it', async () => {
+      const [hers, his] = [await accept([ANN, BOB]), await accept([BOB])];
+      await deliver();
+      const kept = (id: string, text: string) =>
+        telling(id, {}, { evidence: { contentType: 'text/plain', base64: btoa(text) } });
+      const all = [kept(hers, 'Ann has left'), kept(his, `Cc: ${ANN}`), kept(his, 'Bob has left')];
+      await subject.store.tell(all, TELL_RULES, at());
+      await eraseAll();
+      const left = await Promise.all(all.map(({ id }) => subject.views.feedback(id)));
+      expect(left.map((one) => one?.base64)).toEqual(['', '', btoa('Bob has left')]);
     });
 
     it('gives up the contents of her messages, and of nobody else’s', async () => {

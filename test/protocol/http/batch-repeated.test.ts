@@ -51,6 +51,14 @@ describe('Idempotency-Key', () => {
     expect((await client.world.post(client.key, MAIL, ours)).status).toBe(202);
   });
 
+  test('no key of a client leads to a message of a batch', async () => {
+    const headers = fresh();
+    await client.send(mails(2), headers);
+    const other = { 'Idempotency-Key': `${headers['Idempotency-Key']}0` };
+    const answer = await client.world.post(client.key, MAIL, other);
+    expect([answer.status, answer.headers['idempotency-replayed']]).toEqual([202, undefined]);
+  });
+
   test('another message in the same place is told by itself', async () => {
     const headers = fresh();
     await client.send(mails(2), headers);
