@@ -32,6 +32,37 @@ const OF_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
     ['a certificate that is %s is not taken', 'self-signed'],
   ],
   [
+    'a bounce that comes too early, and names the message by its token',
+    ['a bounce that comes too early, and names the message by %s', 'its token'],
+  ],
+  [
+    'https://[::ffff:127.0.0.1] is not connected to',
+    ['%s is not connected to', 'https://[::ffff:127.0.0.1]'],
+  ],
+  [
+    'resend with another secret gets 401',
+    ['%s with %s gets %d, and nothing is told', "resend', 'another secret"],
+  ],
+  ['emails of a batch are not stored in part', ['%s are not stored in part', 'emails of a batch']],
+  ['with another secret is refused', ['%s is refused', 'with another secret']],
+  ['that leaves out an x-amz header is none', ['%s is none', 'that leaves out an x-amz header']],
+  ['of another body is refused', ['%s is refused', 'of another body']],
+  [
+    'a challenge that fails is told as challenge_failed',
+    ['%s is told as %s, and the certificate stays', "a challenge that fails', 'challenge_failed"],
+  ],
+  [
+    'a certificate for another name is told as certificate_unfit',
+    ['%s is told as %s, and the certificate stays', 'a certificate for another name'],
+  ],
+  ['the signature of a stranger signs nobody in', ['%s signs nobody in', 'the signature of a stranger']],
+  ['no nonce signs nobody in', ['%s signs nobody in', 'no nonce']],
+  ['a second audience signs nobody in', ['%s signs nobody in', 'a second audience']],
+  ['an age of six minutes signs nobody in', ['%s signs nobody in', 'an age of six minutes']],
+  ['a user who was not verified signs nobody in', ['%s signs nobody in', 'a user who was not verified']],
+  ['another site: no operation is done', ['%s: no operation is done', 'another site']],
+  ['another token is 404 without a body', ['%s is 404 without a body', 'another token']],
+  [
     'plaintext behind STARTTLS is dropped, in the same packet',
     ['plaintext behind STARTTLS is dropped, %s', 'in the same packet'],
   ],

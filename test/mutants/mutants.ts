@@ -1,9 +1,20 @@
 /** All deliberate bugs, each of which some suite must find. */
+import { AFTERMATH } from './aftermath.ts';
 import { BORDER } from './border.ts';
 import { DELIVERING } from './delivering.ts';
+import { DOORS } from './doors.ts';
 import { LEASING } from './leasing.ts';
 import type { Mutant } from './mutant.ts';
 import { SAFEKEEPING } from './safekeeping.ts';
+import { TELLING } from './telling.ts';
 
 /** In the order in which they are tried. */
-export const MUTANTS: readonly Mutant[] = [...SAFEKEEPING, ...LEASING, ...DELIVERING, ...BORDER];
+export const MUTANTS: readonly Mutant[] = [
+  ...SAFEKEEPING,
+  ...LEASING,
+  ...DELIVERING,
+  ...BORDER,
+  ...AFTERMATH,
+  ...TELLING,
+  ...DOORS,
+];

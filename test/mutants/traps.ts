@@ -23,6 +23,11 @@ export function postgres(promise: string): Trap {
   return { file: 'test/contract/store.postgres.test.ts', test: promise };
 }
 
+/** The same, held over the log and the database behind it. */
+export function logged(promise: string): Trap {
+  return { file: 'test/contract/store.logged.test.ts', test: `SQLite behind the log > ${promise}` };
+}
+
 /** A disk that keeps only what was flushed, cut off from its power again and again, and what the process had promised by then. */
 export const POWER_CUTS: Trap = {
   file: 'test/crash/power-cut.test.ts',
