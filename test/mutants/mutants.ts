@@ -5,6 +5,8 @@ import { DELIVERING } from './delivering.ts';
 import { DOORS } from './doors.ts';
 import { LEASING } from './leasing.ts';
 import type { Mutant } from './mutant.ts';
+import { PEOPLE } from './people.ts';
+import { RUNNING } from './running.ts';
 import { SAFEKEEPING } from './safekeeping.ts';
 import { TELLING } from './telling.ts';
 
@@ -17,4 +19,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...AFTERMATH,
   ...TELLING,
   ...DOORS,
+  ...RUNNING,
+  ...PEOPLE,
 ];

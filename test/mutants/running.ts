@@ -1,0 +1,355 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: edits quote the source.
+/** Bugs of what runs for years: the log, encryption, configuration as code, retention, counters, certificates. */
+import type { Mutant, Trap } from './mutant.ts';
+import { sqlite } from './traps.ts';
+
+export const RUNNING: readonly Mutant[] = [
+  {
+    name: 'fact-applied-twice',
+    breaks: 'What the log says is written into the tables once, however often it is sent.',
+    edits: [
+      {
+        file: 'src/store/sqlite/finished.ts',
+        before: 'if (from?.segment !== segment || from?.offset !== offset)',
+        after: 'if (from?.segment !== segment)',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/sqlite/finished.test.ts',
+        test: 'from an earlier place, as when they come twice',
+      },
+    ],
+  },
+  {
+    name: 'fact-lost-at-replay',
+    breaks: 'What a dead process left in the log is written at the next start: here all but the last of it.',
+    edits: [
+      {
+        file: 'src/store/logged/replay.ts',
+        before: 'await applying.apply(waiting, from, log.beginning(), []);',
+        after: 'await applying.apply(waiting.slice(0, -1), from, log.beginning(), []);',
+      },
+    ],
+    traps: [
+      {
+        file: 'test/simulation/log-deaths.test.ts',
+        test: 'what the log answers, and what it leaves after a death',
+      },
+    ],
+  },
+  {
+    name: 'fact-lost-when-not-written',
+    breaks: 'What could not be written into the tables is sent again.',
+    edits: [
+      {
+        file: 'src/store/logged/written-behind.ts',
+        before: '    this.#sent = 0;\n    this.#sentEnd = this.#appliedEnd;\n',
+        after: '    this.#sentEnd = this.#appliedEnd;\n',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/logged/written-behind.test.ts',
+        test: 'is sent again whole, from where the last that succeeded ended',
+      },
+    ],
+  },
+  {
+    name: 'segment-dropped-before-its-facts',
+    breaks: 'A segment of the log stays until the tables have what it says.',
+    edits: [
+      {
+        file: 'src/spool/segments/segment-spool.ts',
+        before: '      this.#unapplied.push({ record, end });\n',
+        after: '      this.#ledger.decided(record);\n',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/spool/segments/fact-log.test.ts',
+        test: 'a segment with facts that are not applied is never idle',
+      },
+    ],
+  },
+  {
+    name: 'accepted-mail-said-not-to-exist',
+    breaks: 'Of one message nothing is told as long as the tables lack what the log has.',
+    edits: [
+      {
+        file: 'src/store/logged/written-behind.ts',
+        before: "view === 'message' || view === 'attempts' ? after(look) : roughly(look),",
+        after: 'view.length === 0 ? after(look) : roughly(look),',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/logged/behind.test.ts',
+        test: 'nothing is told of one message, which would be said not to exist',
+      },
+    ],
+  },
+  {
+    name: 'nonce-used-twice',
+    breaks: 'No nonce comes twice under one key: what was encrypted with both could be read.',
+    edits: [{ file: 'src/spool/sealing.ts', before: '      this.#next++;\n', after: '' }],
+    traps: [
+      {
+        file: 'src/spool/sealing.test.ts',
+        test: 'equal contents never look alike, and no nonce comes twice',
+      },
+      {
+        file: 'src/spool/segments/encrypted.test.ts',
+        test: 'a batch that is taken back for want of room has used its nonces',
+      },
+    ],
+  },
+  {
+    name: 'contents-in-clear',
+    breaks: 'Where contents are encrypted, none of them can be read on the disk.',
+    edits: [
+      {
+        file: 'src/spool/segments/segment-spool.ts',
+        before: 'const keys = options.keys?.encrypting === true ? options.keys : null;',
+        after: 'const keys = options.keys?.encrypting === false ? options.keys : null;',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/spool/segments/encrypted.test.ts',
+        test: 'neither contents nor facts can be read on the disk',
+      },
+    ],
+  },
+  {
+    name: 'encrypted-record-moved',
+    breaks: 'What was encrypted for one place passes for nothing at another.',
+    edits: [
+      {
+        file: 'src/spool/sealing.ts',
+        before:
+          '  bound.writeBigUInt64BE(BigInt(segment), part.byteLength);\n  bound.writeBigUInt64BE(BigInt(offset), part.byteLength + 8);\n',
+        after: '  bound.writeBigUInt64BE(BigInt(segment + offset - segment - offset), part.byteLength);\n',
+      },
+    ],
+    traps: [
+      { file: 'src/spool/sealing.test.ts', test: 'another place, another key, a body that was cut' },
+      {
+        file: 'src/spool/segments/encrypted.test.ts',
+        test: 'contents are bound to their segment and their place',
+      },
+    ],
+  },
+  {
+    name: 'another-plan-applied',
+    breaks: 'What is applied is what was shown: here any plan’s hash will do.',
+    edits: [
+      {
+        file: 'src/control/declared/configuring.ts',
+        before: 'if (plan.view.hash !== hash) throw',
+        after: 'if (plan.view.hash.length !== hash.length) throw',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/control/declared/standing.test.ts',
+        test: 'a rule that names a relay which goes, added meanwhile, is told',
+      },
+    ],
+  },
+  {
+    name: 'changed-meanwhile-overwritten',
+    breaks: 'What somebody else changes while a plan is applied is not undone by it.',
+    edits: [
+      {
+        file: 'src/store/plain/configuring.ts',
+        before: 'if (others.length === 0) yield* makeAll(changes);',
+        after: 'yield* makeAll(changes);',
+      },
+    ],
+    traps: [
+      sqlite('configuring > changes nothing where anything is not as it was'),
+      {
+        file: 'src/control/declared/standing.test.ts',
+        test: 'what somebody else changes while it is applied is told, and nothing of it is stored',
+      },
+    ],
+  },
+  {
+    name: 'pruned-unasked',
+    breaks: 'A plan removes nothing without --prune.',
+    edits: [
+      {
+        file: 'src/control/declared/plan.ts',
+        before: 'const differences = all.filter(({ wanted }) => wanted !== null || request.prune === true);',
+        after: 'const differences = all.filter(({ wanted }) => wanted !== null || request.prune !== null);',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/control/declared/sections.test.ts',
+        test: 'nothing goes without --prune, and the plan says what stays',
+      },
+    ],
+  },
+  {
+    name: 'administrators-locked-out',
+    breaks: 'A plan that would leave nobody to administer is refused.',
+    edits: [
+      {
+        file: 'src/control/declared/plan.ts',
+        before: "  if (locked !== null) fault('keys', locked);\n",
+        after: '',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/control/declared/standing.test.ts',
+        test: 'one of them stays: a key, or a user of the dashboard',
+      },
+    ],
+  },
+  {
+    name: 'secret-exported',
+    breaks: 'An export names the files of secrets, and has none of them.',
+    edits: [
+      {
+        file: 'src/control/declared/relays.ts',
+        before: 'Object.keys(secrets).map((field) => [`${field}_file`, secretFile(',
+        after: 'Object.keys(secrets).map((field) => [`${field}_file`, secrets[field] ?? secretFile(',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/control/declared/round-trip.test.ts',
+        test: 'every type of relay makes its way round, with all its fields and secrets',
+      },
+    ],
+  },
+  {
+    name: 'kept-beyond-the-days-of-its-key',
+    breaks: 'Contents go after the days of their key.',
+    edits: [
+      {
+        file: 'src/store/sqlite/purge.ts',
+        before: '(days === null ? ageMs : days * DAY_MS)',
+        after: '(days === null ? ageMs : Math.max(ageMs, days * DAY_MS))',
+      },
+    ],
+    traps: [sqlite('purge > removes contents by the days of their key')],
+  },
+  {
+    name: 'traffic-counted-twice',
+    breaks: 'What was written of the counters is not written again.',
+    edits: [
+      {
+        file: 'src/observe/traffic-counts.ts',
+        before: '    this.#kinds = new Map();\n    this.#replies = new Map();\n    return taken;',
+        after: '    return taken;',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/observe/traffic-counts.test.ts',
+        test: 'mail that is alike is one count, written after a while',
+      },
+    ],
+  },
+  {
+    name: 'traffic-lost-when-not-written',
+    breaks: 'Counters that could not be written are written later.',
+    edits: [
+      {
+        file: 'src/observe/traffic-counts.ts',
+        before:
+          '    for (const { minute, sums, ...kind } of kinds) addTraffic(this.#sumsOf(kind, minute), sums);\n',
+        after: '',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/observe/traffic-counts.test.ts',
+        test: 'what cannot be written is written later, with what came meanwhile',
+      },
+    ],
+  },
+  {
+    name: 'request-log-with-addresses',
+    breaks: 'The log of requests has the paths, and nobody’s address in them.',
+    edits: [
+      {
+        file: 'src/ingest/http/request-log.ts',
+        before: 'path: match === null ? shownPath(exchange.path) : shownMatch(match.pattern, match.params),',
+        after: 'path: match === null ? shownPath(exchange.path) : exchange.path,',
+      },
+    ],
+    traps: [{ file: 'test/protocol/http/request-log.test.ts', test: 'has no query, and no address' }],
+  },
+  {
+    name: 'certificate-gone-while-it-is-ordered',
+    breaks: 'The present certificate stays until there is another: here it goes when the order begins.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: '      const replaces = this.#idOfPresent(terms);\n',
+        after: '      const replaces = this.#idOfPresent(terms);\n      this.#pair = null;\n',
+      },
+    ],
+    traps: [keeper('a challenge that fails is told as challenge_failed')],
+  },
+  {
+    name: 'certificate-not-renewed',
+    breaks: 'A certificate is renewed while a third of its life is left: here when it has ended.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'if (advice === null) return life.notAfter - (length * leftPercent) / 100;',
+        after: 'if (advice === null) return life.notAfter + (length * leftPercent) / 100;',
+      },
+    ],
+    traps: [
+      { file: 'src/domain/certificate.test.ts', test: 'without advice once that share of its life is left' },
+      keeper('is made when a third of the life is left'),
+    ],
+  },
+  {
+    name: 'certificate-of-others-used',
+    breaks: 'Nothing that an authority issues is used unread.',
+    edits: [
+      {
+        file: 'src/acme/order.ts',
+        before: '  if (missing.length > 0)\n',
+        after: '  if (missing.length > names.length)\n',
+      },
+    ],
+    traps: [keeper('a certificate for another name is told as certificate_unfit')],
+  },
+  {
+    name: 'certificate-key-in-clear',
+    breaks: 'The key of a certificate is sealed where it is stored.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: 'sealed: vault.seal(pair.key, CERTIFICATE_KEY),',
+        after: 'sealed: pair.key,',
+      },
+    ],
+    traps: [keeper('is made at once, and its key is sealed')],
+  },
+  {
+    name: 'certificate-ordered-by-all',
+    breaks: 'One node at a time orders the certificate.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: '    if (!isTaken) return false;\n',
+        after: '',
+      },
+    ],
+    traps: [keeper('that an operator wants is refused while another node makes one')],
+  },
+];
+
+function keeper(test: string): Trap {
+  return { file: 'src/acme/keeper.test.ts', test };
+}
