@@ -246,4 +246,85 @@ export const BORDER: readonly Mutant[] = [
     ],
     traps: [HISTORY],
   },
+  {
+    name: 'requiretls-promised-by-nobody',
+    breaks: 'Mail that demands TLS all the way goes only to a relay that promises it.',
+    edits: [
+      {
+        file: 'src/smtp/sender.ts',
+        before: "if (requireTls && !this.#capabilities.requireTls && envelope.reversePath !== '')",
+        after: "if (requireTls && !this.#capabilities.requireTls && envelope.reversePath === '')",
+      },
+    ],
+    traps: [{ file: 'test/protocol/smtp-out/require-tls.test.ts', test: 'that promises nothing' }],
+  },
+  {
+    name: 'requiretls-over-a-loose-session',
+    breaks: 'Nor is anything said of it over a session that is less safe than that.',
+    edits: [
+      {
+        file: 'src/transport/smtp/smtp.ts',
+        before: "const demands = job.tls === 'required';",
+        after: "const demands = job.tls === 'required' && job.tls === undefined;",
+      },
+    ],
+    traps: [{ file: 'test/protocol/smtp-out/require-tls.test.ts', test: 'without STARTTLS' }],
+  },
+  {
+    name: 'secret-in-clear',
+    breaks: 'No password and no token goes over a connection that is not encrypted.',
+    edits: [
+      {
+        file: 'src/smtp/opening.ts',
+        before: '    if (!this.#secured)\n      return failed(',
+        after: "    if (!this.#secured && what === '')\n      return failed(",
+      },
+    ],
+    traps: [
+      {
+        file: 'test/protocol/smtp-out/auth.test.ts',
+        test: 'no password goes over a connection in clear',
+      },
+    ],
+  },
+  {
+    name: 'revoked-token-kept',
+    breaks: 'A token that the relay no longer takes is replaced.',
+    edits: [{ file: 'src/transport/smtp/open.ts', before: '    tokens.drop(first);\n', after: '' }],
+    traps: [
+      {
+        file: 'test/protocol/smtp-out/oauth-token.test.ts',
+        test: 'that is refused by a 535 is given up, and one request brings all connections another',
+      },
+    ],
+  },
+  {
+    name: 'report-bomb',
+    breaks: 'An archive of a few bytes does not fill the memory.',
+    edits: [
+      {
+        file: 'src/reports/unpack.ts',
+        before: 'await inflated(entry.data, { maxOutputLength });',
+        after: 'await inflated(entry.data, { maxOutputLength: 20 * maxOutputLength });',
+      },
+    ],
+    traps: [{ file: 'src/reports/unpack.test.ts', test: 'a bomb in zip ends at the limit' }],
+  },
+  {
+    name: 'connections-counted-by-thread',
+    breaks: 'A source has as many connections as it may over all threads together: here one more.',
+    edits: [
+      {
+        file: 'src/threads/ingest/shared-counts.ts',
+        before: 'if (Atomics.add(this.#counts, place, 1) < most) return true;',
+        after: 'if (Atomics.add(this.#counts, place, 1) <= most) return true;',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/threads/ingest/shared-counts.test.ts',
+        test: 'a source has as many as it may, whichever thread it comes to, and not one more',
+      },
+    ],
+  },
 ];

@@ -61,6 +61,7 @@ const OF_TABLES: ReadonlyMap<string, readonly string[]> = new Map([
   ['an age of six minutes signs nobody in', ['%s signs nobody in', 'an age of six minutes']],
   ['a user who was not verified signs nobody in', ['%s signs nobody in', 'a user who was not verified']],
   ['another site: no operation is done', ['%s: no operation is done', 'another site']],
+  ['a bomb in zip ends at the limit', ['a bomb in %s ends at the limit', "zip', zipOf"]],
   ['another token is 404 without a body', ['%s is 404 without a body', 'another token']],
   [
     'plaintext behind STARTTLS is dropped, in the same packet',
