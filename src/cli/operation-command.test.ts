@@ -50,6 +50,18 @@ test('several options make one field, one of them may repeat, and what is needed
   here.remove();
 });
 
+test('an option that begins with no- takes back what the one without it sets', async () => {
+  const here = new Installation();
+  await here.waybill(['domains', 'add', 'example.com', '--algorithm', 'ed25519']);
+  const pathBy = async (...options: string[]) =>
+    (await here.json(['domains', 'update', 'example.com', ...options])).returnPath;
+  expect(await pathBy('--return-path', 'bounces.example.com')).toMatchObject({
+    domain: 'bounces.example.com',
+  });
+  expect(await pathBy('--no-return-path')).toBeNull();
+  here.remove();
+});
+
 interface Row {
   readonly name: string;
   readonly at: string;

@@ -197,6 +197,8 @@ function readFrom(
   );
   const option = optionOf(shell, usage);
   const typed = option === undefined ? given[place] : shell.getOptionValue(option.attributeName());
+  // Commander keeps `--no-name` as false under the name of `--name`: of both, the last that was typed counts.
+  if (instead !== undefined && typed === false) return instead.value;
   const isInstead = instead !== undefined && typedAt(shell, instead.usage) === true;
   if (isInstead && typed !== undefined)
     throw new Exit(USAGE, `${option?.long} and ${instead.usage} do not go together.`);

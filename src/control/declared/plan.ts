@@ -91,8 +91,10 @@ export async function planFile(request: RequestOf<'planConfiguration'>, world: W
 /** Of more faults these are told. */
 const MAX_FAULTS = 50;
 
-function refuse(faults: readonly string[]): void {
-  if (faults.length === 0) return;
+function refuse(told: readonly string[]): void {
+  if (told.length === 0) return;
+  // A change is rehearsed after it was read, so that both may find the same.
+  const faults = [...new Set(told)];
   const more = faults.length > MAX_FAULTS ? [`… and ${faults.length - MAX_FAULTS} more`] : [];
   throw new OperationError('invalid', [...faults.slice(0, MAX_FAULTS), ...more].join('\n'));
 }
