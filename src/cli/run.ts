@@ -44,7 +44,8 @@ export async function run(args: readonly string[], context: Context): Promise<nu
   }
 }
 
-function program(context: Context, asJson: boolean): Command {
+/** The command line as a tree of commands. */
+export function program(context: Context, asJson: boolean): Command {
   const { terminal } = context;
   const root = withCommonOptions(new Command('waybill'))
     .description('Accepts mail, never loses it, delivers it, and tells you where it is.')

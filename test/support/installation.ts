@@ -2,7 +2,8 @@
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { run } from '../../src/cli/run.ts';
+import type { Context } from '../../src/cli/context.ts';
+import { program, run } from '../../src/cli/run.ts';
 import { COMMAND_LINE, type Door, operationsOf } from '../../src/control/door.ts';
 import { type Offline, openOffline } from '../../src/control/offline.ts';
 import { listenForControl } from '../../src/control/server.ts';
@@ -49,10 +50,20 @@ export class Installation {
     mkdirSync(this.dataDir, { recursive: true, mode: 0o700 });
   }
 
+  /** The command line as a tree of commands. */
+  commands() {
+    return program(this.#context({ out: '', err: '' }, {}), false);
+  }
+
   /** Runs a command. */
   async waybill(args: readonly string[], surroundings: Surroundings = {}): Promise<Finished> {
-    const { clock = systemClock } = surroundings;
     const written = { out: '', err: '' };
+    const status = await run(args, this.#context(written, surroundings));
+    return { status, ...written };
+  }
+
+  /** What a command works with; what it prints is added to `written`. */
+  #context(written: { out: string; err: string }, surroundings: Surroundings): Context {
     const terminal = {
       out: (text: string) => {
         written.out += `${text}\n`;
@@ -77,8 +88,7 @@ export class Installation {
         return surroundings.answer ?? null;
       },
     };
-    const status = await run(args, { terminal, clock, random: systemRandom });
-    return { status, ...written };
+    return { terminal, clock: surroundings.clock ?? systemClock, random: systemRandom };
   }
 
   /** Runs a command with `--json` and gives what it printed, parsed. Throws unless it went well. */

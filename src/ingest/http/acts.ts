@@ -161,6 +161,6 @@ function notReschedulable(isFinal: boolean): Problem {
 
 function nothingToRetry(): Problem {
   const detail =
-    'Only failed and retrying recipients can be retried, and there are none. To send it to all of them once more: POST …/resend, or Resend in the dashboard.';
+    'Only failed and retrying recipients can be retried, and there are none. To send it to all of them once more: POST …/resend, waybill messages resend, or Resend in the dashboard.';
   return new Problem(409, 'nothing_to_retry', detail);
 }

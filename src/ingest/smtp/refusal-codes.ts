@@ -61,7 +61,7 @@ export const SMTP_REFUSALS = {
   time_out: { meaning: 'The client was silent for too long within a message.', cure: 'Look at the client and the network between; `listener.data_timeout_seconds` is how long it may be silent.' },
   session_lost: { meaning: 'The connection was lost before a message was complete. Nothing of it was accepted.', cure: 'Look at the client’s log and the network between. Mail programs send it again.' },
   no_memory: { meaning: 'Too much mail was arriving at once (`limits.max_bytes_in_flight`).', cure: 'Let it try again; raise `limits.max_bytes_in_flight` if it happens often.' },
-  queue_limit: { meaning: 'Too much mail is waiting to be sent, from this key (`limits.max_queued_per_key`) or in total (`limits.max_queued_bytes`).', cure: 'See why mail waits: `waybill queue list`. The client tries again.' },
+  queue_limit: { meaning: 'Too much mail is waiting to be sent, from this key (`limits.max_queued_per_key`) or in total (`limits.max_queued_bytes`).', cure: 'See why mail waits: `waybill queue`. The client tries again.' },
   disk_full: { meaning: 'The server’s disk is nearly full.', cure: 'Free space on the disk. The client tries again.' },
   store_unavailable: { meaning: 'The server’s database cannot be used at the moment.', cure: 'See what is wrong with it: `waybill doctor`. The client tries again.' },
   shutting_down: { meaning: 'The server was stopping.', cure: 'Nothing: the client tries again.' },
