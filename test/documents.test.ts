@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../src/config/settings.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
+import { factsIn, STABLE, stableDoc, stableFacts } from '../tools/stable-doc.ts';
 import { Installation } from './support/installation.ts';
 import { firstCells } from './support/smtp-refusals.ts';
 
@@ -99,6 +100,17 @@ test('every setting that is named is there', () => {
       .map((name) => `${path}: ${name}`),
   );
   expect(unknown).toEqual([]);
+});
+
+test('nothing that a release promised is gone', () => {
+  const now = stableFacts();
+  const gone = [...factsIn(readFileSync(STABLE, 'utf8'))].filter((fact) => !now.has(fact));
+  expect(gone, 'docs/stability.md says that these stay').toEqual([]);
+});
+
+test('what is new is promised, too', () => {
+  const told = readFileSync(STABLE, 'utf8');
+  expect(told, 'run: node tools/stable-doc.ts').toBe(stableDoc(told));
 });
 
 test('every metric that is named is there', () => {

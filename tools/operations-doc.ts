@@ -91,10 +91,10 @@ export function operationsDoc(): string {
 /** What the fields of a request mean, and the shape of the result. */
 function fieldsText(name: OperationName): string {
   const fields = describedIn(requestOf(name)).map(([field, meaning]) => `- \`${field}\`: ${meaning}\n`);
-  const { result, step } = OPERATIONS[name];
+  const { step } = OPERATIONS[name];
   const steps = step === undefined ? '' : `Each step: \`${textOf(schemaOf(step(), 'output'))}\`\n\n`;
   const list = fields.length > 0 ? `${fields.join('')}\n` : '';
-  return `\n### ${name}\n\n${list}${steps}Result: \`${textOf(schemaOf(result(ANSWERS), 'output'))}\`\n`;
+  return `\n### ${name}\n\n${list}${steps}Result: \`${textOf(resultOf(name))}\`\n`;
 }
 
 /** Fields with their meanings, those within others by their path. */
@@ -105,8 +105,14 @@ function describedIn({ properties = {} }: Schema, path = ''): readonly (readonly
   });
 }
 
-function requestOf(name: OperationName): Schema {
+/** What an operation takes. */
+export function requestOf(name: OperationName): Schema {
   return schemaOf(OPERATIONS[name].request, 'input');
+}
+
+/** What an operation gives. */
+export function resultOf(name: OperationName): Schema {
+  return schemaOf(OPERATIONS[name].result(ANSWERS), 'output');
 }
 
 function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
@@ -121,8 +127,9 @@ function schemaOf(schema: z.ZodType, io: 'input' | 'output'): Schema {
   return named as Schema;
 }
 
-/** As far as it is used here. */
-interface Schema {
+/** JSON Schema, as far as it is used here. */
+export interface Schema {
+  readonly $ref?: string;
   readonly type?: string | readonly string[];
   readonly description?: string;
   /** Its name, or where it is described, if not here. */
@@ -130,6 +137,7 @@ interface Schema {
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
   readonly allOf?: readonly Schema[];
   readonly items?: Schema;
   readonly properties?: Readonly<Record<string, Schema>>;

@@ -270,6 +270,10 @@ operation's \`security\` names the scopes of which one is needed.
 in \`Bytes\`. Members that do not apply are absent, unless a schema says that its shape is constant. Members may be added
 to answers: ignore those you do not know. Fields and parameters that do not exist are refused by name.
 
+**Stable.** What is described here stays as it is within v1. More may be added: paths, optional fields and parameters, members
+of answers, values of a field that names one of several, and codes. docs/stability.md says what else stays, and how
+something would go.
+
 **Methods.** HEAD answers as GET does, without the body. OPTIONS answers 204 with \`Allow\` on every path, without a key.
 Another method gets 405 with \`Allow\`, and a path that is not described here gets 404.
 
