@@ -183,6 +183,7 @@ test('the package holds the program and the client, and no sources or tests', ()
     'LICENSE',
     'NOTICE',
     'README.md',
+    'SECURITY.md',
     'bench',
     'deploy',
     'dist',

@@ -36,6 +36,7 @@ const DOCUMENTS = [
   'ARCHITECTURE.md',
   'CHANGELOG.md',
   'CONTRIBUTING.md',
+  'SECURITY.md',
   'LICENSE',
   'NOTICE',
   'docs',
