@@ -8,6 +8,7 @@ import type { Command } from 'commander';
 import { expect, test } from 'vitest';
 import { SETTINGS } from '../src/config/settings.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
+import { versionsWritten } from '../tools/set-version.ts';
 import { factsIn, STABLE, stableDoc, stableFacts } from '../tools/stable-doc.ts';
 import { Installation } from './support/installation.ts';
 import { firstCells } from './support/smtp-refusals.ts';
@@ -111,6 +112,12 @@ test('nothing that a release promised is gone', () => {
 test('what is new is promised, too', () => {
   const told = readFileSync(STABLE, 'utf8');
   expect(told, 'run: node tools/stable-doc.ts').toBe(stableDoc(told));
+});
+
+test('every version of the program that is written down is that of package.json', () => {
+  const [own, ...others] = versionsWritten();
+  expect(others.length).toBeGreaterThan(10);
+  expect(others.filter(({ version }) => version !== own?.version)).toEqual([]);
 });
 
 test('every metric that is named is there', () => {
