@@ -24,13 +24,13 @@ interface Counted {
   readonly note: (event: Event) => void;
   /** Writes the counts that wait; `isLast`: there is no later time. Keeps those that it could not write, and rejects. */
   readonly write: (isLast: boolean) => Promise<void>;
-  /** Of the log line that tells of such a failure. */
-  readonly failure: string;
+  /** Tells the log of such a failure. */
+  readonly tellFailure: (message: string) => void;
 }
 
 /** Begins to count in memory and to write once a second, so that a flood of events costs one transaction a second. */
-export function countEvents({ note, write, failure }: Counted, options: CountingOptions): Counting {
-  const { events, clock, log } = options;
+export function countEvents({ note, write, tellFailure }: Counted, options: CountingOptions): Counting {
+  const { events, clock } = options;
   const stopping = new AbortController();
   const unsubscribe = events.on(note);
   const run = async () => {
@@ -39,7 +39,7 @@ export function countEvents({ note, write, failure }: Counted, options: Counting
       try {
         await write(stopping.signal.aborted);
       } catch (error) {
-        log.debug(failure, { message: error instanceof Error ? error.message : String(error) });
+        tellFailure(error instanceof Error ? error.message : String(error));
       }
     }
   };

@@ -98,7 +98,9 @@ export function tallyDenials(options: DenialOptions): Counting {
       throw error;
     }
   };
-  return countEvents({ note, write, failure: 'denials.not_tallied' }, options);
+  const { log } = options;
+  const tellFailure = (message: string) => log.debug('denials.not_tallied', { message });
+  return countEvents({ note, write, tellFailure }, options);
 }
 
 /** A lane began to rest, or its next hop works again. */

@@ -228,5 +228,7 @@ export function countTraffic(options: TrafficOptions): Counting {
       throw error;
     }
   };
-  return countEvents({ note: counts.note, write, failure: 'traffic.not_written' }, options);
+  const { log } = options;
+  const tellFailure = (message: string) => log.debug('traffic.not_written', { message });
+  return countEvents({ note: counts.note, write, tellFailure }, options);
 }
