@@ -50,7 +50,29 @@ test('others have their turn between the slices', async () => {
   const work = inSlices(count(3, noted));
   setImmediate(() => noted.push('another'));
   expect(await work).toBe(3);
-  expect(noted).toEqual(['slice 1', 'slice 2', 'another']);
+  expect(noted.slice(0, 3)).toEqual(['slice 1', 'another', 'slice 2']);
+});
+
+test('of several that work in slices one has each turn, in the order in which they came', async () => {
+  const noted: string[] = [];
+  let turn = 0;
+  let isOver = false;
+  const countTurns = () => {
+    turn++;
+    if (!isOver) setImmediate(countTurns);
+  };
+  setImmediate(countTurns);
+  const slices = function* (name: string): Sliced<void> {
+    for (let slice = 0; slice < 3; slice++) {
+      noted.push(`${name} ${turn}`);
+      yield;
+    }
+  };
+  await Promise.all(['a', 'b', 'c'].map((name) => inSlices(slices(name))));
+  isOver = true;
+  const later = noted.slice(3);
+  expect(later.map((one) => one.charAt(0)).join('')).toBe('abcabc');
+  expect(new Set(later.map((one) => one.slice(2))).size).toBe(later.length);
 });
 
 test('at once is without a pause, and gives the same', () => {

@@ -61,7 +61,7 @@ export const RUNNING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/spool/segments/segment-spool.ts',
-        before: '      this.#unapplied.push({ record, end });\n',
+        before: '      this.#unapplied.push({ records: [record, ...before], end });\n',
         after: '      this.#ledger.decided(record);\n',
       },
     ],

@@ -8,9 +8,9 @@ export const SAFEKEEPING: readonly Mutant[] = [
     breaks: 'What is acknowledged has been flushed: its bytes may still be in the cache of the machine.',
     edits: [
       {
-        file: 'src/spool/segments/writer.ts',
-        before: 'await files.fdatasync(active.fd);',
-        after: 'files.fdatasync(active.fd).catch(() => {});',
+        file: 'src/spool/segments/open-segment.ts',
+        before: 'await files.fdatasync(this.#fd);',
+        after: 'files.fdatasync(this.#fd).catch(() => {});',
       },
     ],
     traps: [
@@ -25,8 +25,8 @@ export const SAFEKEEPING: readonly Mutant[] = [
     breaks: 'What is acknowledged has been flushed: the bytes are never told to go to the disk.',
     edits: [
       {
-        file: 'src/spool/segments/writer.ts',
-        before: 'await files.fdatasync(active.fd);',
+        file: 'src/spool/segments/open-segment.ts',
+        before: 'await files.fdatasync(this.#fd);',
         after: '',
       },
     ],
@@ -39,12 +39,30 @@ export const SAFEKEEPING: readonly Mutant[] = [
     ],
   },
   {
+    name: 'large-segment-left-open',
+    breaks:
+      'What is written beside a segment of large contents lies below it: here a torn one is left behind.',
+    edits: [
+      {
+        file: 'src/spool/segments/large-writer.ts',
+        before: '      await this.#seal();\n      return await work();',
+        after: '      return await work();',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/spool/segments/large-writer.test.ts',
+        test: 'what lies below a new segment does not grow',
+      },
+    ],
+  },
+  {
     name: 'spool-name-not-flushed',
     breaks: 'A new segment is found again after a power cut: its name may not have reached the disk.',
     edits: [
       {
-        file: 'src/spool/segments/writer.ts',
-        before: 'await this.#orFail(files.fsync(directoryFd));',
+        file: 'src/spool/segments/open-segment.ts',
+        before: 'await files.fsync(directoryFd);',
         after: '',
       },
     ],
@@ -61,13 +79,11 @@ export const SAFEKEEPING: readonly Mutant[] = [
     breaks: 'After a failed flush nothing more is accepted: what it should have kept may be gone.',
     edits: [
       {
-        file: 'src/spool/segments/writer.ts',
-        before: `    try {
-      await flush;
-    } catch (error) {
-      throw this.#options.failure.trip(error);
-    }`,
-        after: '    await flush.catch(() => {});',
+        file: 'src/spool/segments/open-segment.ts',
+        before: `      const failed = failure.trip(error);
+      await this.#takeBack();
+      throw failed;`,
+        after: '      if (failure === undefined) throw error;',
       },
     ],
     traps: [

@@ -27,8 +27,8 @@ afterEach(async () => {
   await rm(parent, { recursive: true });
 });
 
-async function openLog(name = 'spool') {
-  const options = { directory: path.join(parent, name), segmentBytes: SEGMENT_BYTES, files: disk.files };
+async function openLog(name = 'spool', segmentBytes = SEGMENT_BYTES) {
+  const options = { directory: path.join(parent, name), segmentBytes, files: disk.files };
   const log = await openSegmentSpool({ ...options, onFailure() {} });
   opened.push(log);
   return log;
@@ -143,12 +143,13 @@ test('neither of the segments that are written is idle, nor what awaits a decisi
 });
 
 test('what lies below a new segment does not grow, large mail neither', async () => {
-  const log = await openLog();
+  const log = await openLog('spool', 4 * MIB);
+  const large = entryOf(Buffer.alloc(MIB + 1, 'large'));
   await log.append([entryOf('small')]);
-  await log.append([LARGE]);
+  await log.append([large]);
   const below = await log.turn();
   expect(await log.existing(below)).toEqual([1, 2]);
-  const [ref] = await log.append([LARGE]);
+  const [ref] = await log.append([large]);
   expect(ref?.segment).toBeGreaterThan(below);
   // An empty one is no new one where large mail was written since.
   expect(await log.existing(await log.turn())).toContain(ref?.segment);

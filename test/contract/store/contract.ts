@@ -11,6 +11,7 @@ import { configuringContract } from './configuring.ts';
 import { dmarcContract } from './dmarc-reports.ts';
 import { earlyContract } from './early.ts';
 import { erasingContract } from './erasing.ts';
+import { erasuresContract } from './erasures.ts';
 import { eventContract, eventOptionContract } from './events.ts';
 import { expiryContract } from './expiry.ts';
 import { feedbackContract } from './feedback.ts';
@@ -61,6 +62,7 @@ export function storeContract(name: string, open: OpenSubject): void {
     journalContract(open);
     suppressionContract(open);
     erasingContract(open);
+    erasuresContract(open);
     webhookContract(open);
     templateContract(open);
     alertContract(open);

@@ -6,12 +6,7 @@ import { suppressionKeys } from '../../../src/domain/suppressed-address.ts';
 import type { Suppression } from '../../../src/domain/suppression.ts';
 import { tagsText } from '../../../src/domain/traffic.ts';
 import { Pseudonyms } from '../../../src/lib/pseudonym.ts';
-import {
-  BEGINNING,
-  ERASING_STEPS,
-  type ErasureProgress,
-  MAX_UNFINISHED,
-} from '../../../src/store/erasing.ts';
+import { BEGINNING, ERASING_STEPS, type ErasureProgress } from '../../../src/store/erasing.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
 import { storyLink } from '../../support/sharing.ts';
 import { TELL_RULES, telling } from '../../support/telling.ts';
@@ -21,7 +16,6 @@ import {
   attempt,
   claim,
   DELIVERED,
-  HOUR,
   message,
   type OpenSubject,
   REJECTED,
@@ -344,40 +338,6 @@ export function erasingContract(open: OpenSubject): void {
       const entries = await journal();
       expect(entries.map(({ subject: about }) => about)).toEqual([`x${ANN}`, ann.pseudonym]);
       expect(entries[1]?.after).toBe(null);
-    });
-
-    it('is kept until it is finished, once for each person, and not without a limit', async () => {
-      const erasure = {
-        id: 'era_1',
-        pseudonym: ann.pseudonym,
-        sealed: 'v1',
-        requestedAt: T0,
-        finishedAt: null,
-        progress: BEGINNING,
-      };
-      expect(await subject.erasures.addErasure(erasure)).toBe('added');
-      expect(await subject.erasures.addErasure({ ...erasure, id: 'era_2' })).toBe('under_way');
-      const progress = { ...BEGINNING, step: 'journal', after: '[1]' };
-      expect(await subject.erasures.advanceErasure('era_1', BEGINNING, progress)).toBe(true);
-      // Another node had read it before.
-      expect(await subject.erasures.advanceErasure('era_1', BEGINNING, BEGINNING, T0)).toBe(false);
-      subject = await subject.reopen();
-      expect(await subject.erasures.nextErasure(T0)).toEqual({ ...erasure, progress });
-      expect(await subject.erasures.advanceErasure('era_1', progress, progress, T0 + 1)).toBe(true);
-      expect(await subject.erasures.advanceErasure('era_1', progress, BEGINNING)).toBe(false);
-      expect(await subject.erasures.erasure('era_1')).toMatchObject({ sealed: null, finishedAt: T0 + 1 });
-      expect(await subject.erasures.nextErasure(T0)).toBe(null);
-      const waiting = { ...BEGINNING, notBefore: T0 + HOUR };
-      await subject.erasures.addErasure({ ...erasure, id: 'era_w', progress: waiting });
-      const next = async (now: number) => (await subject.erasures.nextErasure(now))?.id ?? null;
-      expect(await next(T0 + HOUR - 1)).toBe(null);
-      expect(await next(T0 + HOUR)).toBe('era_w');
-      // Nothing waits for an hour: the clock was set back.
-      expect(await next(T0)).toBe('era_w');
-      await subject.erasures.advanceErasure('era_w', waiting, waiting, T0);
-      for (let number = 0; number < MAX_UNFINISHED; number++)
-        await subject.erasures.addErasure({ ...erasure, id: `era_x${number}`, pseudonym: `p${number}` });
-      expect(await subject.erasures.addErasure({ ...erasure, id: 'era_y' })).toBe('full');
     });
   });
 }
