@@ -86,8 +86,9 @@ async function overSmtp(target: Target, send: (client: SmtpClient) => Promise<st
 
 /** Sends one by DATA; the last reply. */
 export async function sendData(client: SmtpClient): Promise<string> {
-  const [, , reply = ''] = await client.askAll(...ENVELOPE, 'DATA');
-  if (!reply.startsWith('354 ')) return reply;
+  const replies = await client.askAll(...ENVELOPE, 'DATA');
+  const refusal = replies.find((reply) => !/^(?:250|354) /.test(reply));
+  if (refusal !== undefined) return refusal;
   client.write(CONTENT);
   return await client.ask('.');
 }

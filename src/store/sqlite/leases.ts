@@ -51,7 +51,7 @@ export class Leases {
    */
   extend({ lane, fence }: LaneLease, leaseUntil: number, at: Stamp): boolean {
     this.#seen.delete(lane);
-    return this.#sql.extend.run(leaseUntil, lane, at.node, fence) === 1;
+    return this.#sql.extend.run(leaseUntil, leaseUntil, leaseUntil, lane, at.node, fence) === 1;
   }
 
   /** Ends the node's lease; any other is left alone. */
@@ -138,16 +138,17 @@ function prepareLeases(db: Driver) {
        ON CONFLICT DO UPDATE SET node = excluded.node, fence = excluded.fence, lease_until = excluded.lease_until,
          look_at = excluded.look_at`,
     ),
-    extend: db.prepare<[leaseUntil: number, lane: string, node: string, fence: number]>(
-      `UPDATE lanes SET lease_until = new.until,
-         look_at = CASE WHEN new.until < lease_until THEN new.until ELSE look_at END
-       FROM (SELECT ? AS until) AS new WHERE lane = ? AND node = ? AND fence = ?`,
+    extend: db.prepare<
+      [leaseUntil: number, earlier: number, lookAt: number, lane: string, node: string, fence: number]
+    >(
+      `UPDATE lanes SET lease_until = ?, look_at = CASE WHEN ? < lease_until THEN ? ELSE look_at END
+       WHERE lane = ? AND node = ? AND fence = ?`,
     ),
     void: db.prepare<[lane: string, fence: number]>(
       'UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE lane = ? AND fence = ?',
     ),
-    shorten: db.prepare<[leaseUntil: number, lookAt: number, later: number]>(
-      'UPDATE lanes SET lease_until = ?, look_at = ? WHERE lease_until > ?',
+    shorten: db.prepare<[lookAt: number, leaseUntil: number, later: number]>(
+      'UPDATE lanes SET look_at = ?, lease_until = ? WHERE lease_until > ?',
     ),
     endAll: db.prepare('UPDATE lanes SET node = NULL, lease_until = 0, look_at = 0 WHERE node IS NOT NULL'),
     toLookAt: db.prepare<

@@ -69,7 +69,7 @@ test('pieces of a long message join without a seam, and the loop has its turns b
   let turns = 0;
   let step = work.next();
   for (; !step.done; step = work.next()) turns++;
-  expect(turns).toBe(2);
+  expect(turns).toBe(8);
   if (!step.value.ok) throw new Error(step.value.reply.text);
   const text = Buffer.concat(step.value.request.body).toString();
   expect(text).toBe(message.content.toString('base64'));

@@ -39,8 +39,10 @@ export default function VirtualBody({
     count,
     estimateSize: () => height.current,
     measureElement: (...row) => {
-      height.current = measureElement(...row);
-      return height.current;
+      const measured = measureElement(...row);
+      // A row that is not shown has none, and tells nothing of the others.
+      if (measured > 0) height.current = measured;
+      return measured;
     },
     overscan: OVERSCAN,
     scrollMargin: top,

@@ -65,7 +65,7 @@ const PAGES: Table = [
   [/^waybill keys /, () => API_KEYS],
   [/^waybill suppressions /, () => ({ label: 'Suppressions', target: { to: '/suppressions' } })],
   [/^waybill domains /, () => ({ label: 'Domains', target: { to: '/domains' } })],
-  [/^waybill queue /, () => ({ label: 'Queue', target: { to: '/queue' } })],
+  [/^waybill queue\b/, () => ({ label: 'Queue', target: { to: '/queue' } })],
 ];
 
 /** Where something can be done about what was found, by its name; null where no page can. */
