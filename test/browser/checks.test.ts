@@ -95,7 +95,8 @@ describeWith(NEEDED, 'the checks of a message', () => {
     await expect.poll(() => new URL(page.url()).searchParams.get('q')).toBe('is:scheduled');
     const row = page.getByRole('row', { name: /For tomorrow/ });
     await row.getByText('Scheduled', { exact: true }).waitFor();
-    expect(await page.locator('[data-row]').count()).toBe(1);
+    // What was shown before goes when the answer comes.
+    await expect.poll(() => page.locator('[data-row]').count()).toBe(1);
   });
 
   test('say so quietly where there are none', async () => {
