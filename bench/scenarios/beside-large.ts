@@ -6,7 +6,7 @@ import { costBetween, readMeters } from '../measure/meter.ts';
 import { type Child, startChild } from '../systems/child.ts';
 import { startSink } from '../systems/sink.ts';
 import { until } from '../systems/wait.ts';
-import { startWaybill, type Waybill } from '../systems/waybill.ts';
+import { PLAIN_KEY, startWaybill, type Waybill } from '../systems/waybill.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 const LARGE = { connections: 16, bytes: 25_000_000 };
@@ -47,16 +47,7 @@ async function startLarge(
   { directory }: RunOptions,
   { httpPort, paths, operations }: Waybill,
 ): Promise<Child> {
-  const { secret: key } = await operations.createKey({
-    name: 'large',
-    test: false,
-    scopes: ['messages:send'],
-    rateLimit: null,
-    expiresAt: null,
-    cidrs: [],
-    senderDomains: [],
-    contentDays: null,
-  });
+  const { secret: key } = await operations.createKey({ ...PLAIN_KEY, name: 'large' });
   const options = { port: httpPort, path: paths.json, key, ...LARGE };
   const args = Object.entries(options).flatMap(([name, value]) => [`--${name}`, String(value)]);
   const child = await startChild([process.execPath, PROGRAM, ...args], {

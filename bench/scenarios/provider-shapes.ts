@@ -1,26 +1,13 @@
-import type { RequestOf } from '../../src/operations/table.ts';
 import { latenciesOf } from '../load/load-report.ts';
 import type { Shape } from '../load/provider-shapes.ts';
 import { runHttpLoad } from '../load/start.ts';
 import { startSink } from '../systems/sink.ts';
-import { startWaybill } from '../systems/waybill.ts';
+import { PLAIN_KEY, startWaybill } from '../systems/waybill.ts';
 import { measureToTheEnd } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario, Side } from './scenario.ts';
 
 const OWN = '/api/v1/messages';
 const CONNECTIONS = 50;
-/** A key with nothing special about it. */
-const SIGNER: RequestOf<'createKey'> = {
-  name: 'signer',
-  test: false,
-  scopes: ['messages:send'],
-  rateLimit: null,
-  expiresAt: null,
-  cidrs: [],
-  senderDomains: [],
-  contentDays: null,
-};
-
 /** What it costs that a message comes through a provider's API: the whole job, beside our own. */
 export const providerShapes: Scenario = {
   name: 'provider-shapes',
@@ -49,7 +36,10 @@ async function run(options: RunOptions, shape: Shape | null): Promise<Sample> {
   const waybill = await startWaybill({ ...options, relayPort: sink.port });
   const { httpPort: port, key, paths, operations } = waybill;
   const to = { port, key, path: paths.json, connections: CONNECTIONS };
-  const signing = shape === 'ses' ? (await operations.createKey({ ...SIGNER, ses: true })).signing : null;
+  const signing =
+    shape === 'ses'
+      ? (await operations.createKey({ ...PLAIN_KEY, name: 'signer', ses: true })).signing
+      : null;
   const load = { ...to, ...(shape !== null && { shape }), ...(signing !== null && { signing }) };
   return measureToTheEnd(waybill, sink, options, async (messages) =>
     latenciesOf(await runHttpLoad({ ...load, amount: { messages } })),

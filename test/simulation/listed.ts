@@ -3,6 +3,8 @@
  * of something and nobody knows yet whether that was heard.
  */
 
+import type { Suppression } from '../../src/domain/suppression.ts';
+
 /** What an entry is the only one of. */
 export interface Entry {
   /** A mailbox in small letters, or `*@domain`. */
@@ -123,6 +125,12 @@ export class Listed {
 /** What a bounce of this address makes. */
 export function globally(address: string): Entry {
   return { address, scope: 'global', stream: null };
+}
+
+/** An entry that somebody makes for an address, at `now` (wall ms). */
+export function madeByHand(address: string, id: string, now: number): Suppression {
+  const made = { reason: 'manual', source: 'api', evidence: null, note: '' } as const;
+  return { ...globally(address), id, ...made, createdAt: now, updatedAt: now, expiresAt: null };
 }
 
 function keyOf({ address, scope, stream }: Entry): string {

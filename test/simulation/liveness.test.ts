@@ -6,7 +6,7 @@ import type { RouteRule } from '../../src/domain/route.ts';
 import { type Store, StoreError } from '../../src/store/store.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import { DEAD, HEALTHY } from './hop-session.ts';
-import { globally } from './listed.ts';
+import { madeByHand } from './listed.ts';
 import { accept, startNode } from './one-node.ts';
 import { relayNamed, SETTINGS, submissionNamed } from './scene.ts';
 
@@ -230,17 +230,7 @@ test('who shares a message with a suppressed recipient is served, though the ans
   const [answer] = await engine.intake.accept([named]);
   if (answer?.kind !== 'accepted') throw new Error(`not accepted: ${answer?.kind}`);
   const now = life.wall();
-  const entry = {
-    ...globally('r0@example.net'),
-    id: 'sup_1',
-    reason: 'manual',
-    source: 'api',
-    evidence: null,
-    note: '',
-    createdAt: now,
-    updatedAt: now,
-    expiresAt: null,
-  } as const;
+  const entry = madeByHand('r0@example.net', 'sup_1', now);
   await suppressions.addSuppressions([entry], { max: 10, by: 'hand', now });
   const suppress = store.suppress.bind(store);
   let lost = 0;

@@ -62,12 +62,12 @@ export class People {
     watch.onlooker = this.aftermaths;
     const { aftermaths, customers } = this;
     const { suppressions } = stores;
-    const receiving = (any: Random) => ({
+    const receiving = (dice: Random) => ({
       ...shared,
-      dice: any,
+      dice,
       aftermaths,
       suppressions,
-      anyEngine: anyEngine(any),
+      anyEngine: anyEngine(dice),
     });
     this.#receivers = new Receivers(receiving(seededRandom(-1000 - seed)));
     this.#forgers = new Forgers(receiving(seededRandom(-2000 - seed)));

@@ -1,5 +1,4 @@
 import { type BounceType, type Feedback, NO_FACTS, NO_MESSAGE } from '../../src/domain/feedback.ts';
-import type { Suppression } from '../../src/domain/suppression.ts';
 import type { FeedbackReport } from '../../src/engine/contract.ts';
 import type { Engine } from '../../src/engine/engine.ts';
 import { createIdSource } from '../../src/lib/id.ts';
@@ -7,7 +6,7 @@ import type { Random } from '../../src/lib/random.ts';
 import { StoreError } from '../../src/store/store.ts';
 import type { SuppressionList } from '../../src/store/suppressions.ts';
 import { type Aftermaths, isBounce, type TellingKnown, type Tidings } from './aftermath.ts';
-import { globally } from './listed.ts';
+import { globally, madeByHand } from './listed.ts';
 import { isPerson, type Mailboxes } from './mailboxes.ts';
 import type { Seen } from './seen.ts';
 import type { VirtualTime } from './virtual-clock.ts';
@@ -176,17 +175,7 @@ export class Receivers {
     const { time, suppressions, aftermaths, seen, wall } = this.#parts;
     const now = wall();
     seen.note('suppression added');
-    const entry: Suppression = {
-      ...globally(address),
-      id: this.#nextId(),
-      reason: 'manual',
-      source: 'api',
-      evidence: null,
-      note: '',
-      createdAt: now,
-      updatedAt: now,
-      expiresAt: null,
-    };
+    const entry = madeByHand(address, this.#nextId(), now);
     await time.outside(async () => {
       await suppressions.addSuppressions([entry], { max: 1_000_000, by: 'hand', now });
       aftermaths.listed.is(globally(address));

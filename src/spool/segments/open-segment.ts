@@ -2,7 +2,6 @@ import type { ContentRef } from '../../domain/message.ts';
 import { type EncodedRecord, encodeKey, HEADER_BYTES, sealedBytes } from '../record.ts';
 import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import { SpoolError } from '../spool.ts';
-import type { Failure } from './failure.ts';
 import { errorCode, type SpoolFiles, writeFully } from './files.ts';
 import { KEY_RECORD_BYTES } from './keys.ts';
 import type { Ledger } from './ledger.ts';
@@ -21,6 +20,34 @@ export interface SegmentTerms {
   readonly segmentKeys: Map<number, SegmentKey>;
   /** Called when what lay after the last flush of a segment was removed, and other data may replace it. */
   readonly takenBack: (segment: number) => void;
+}
+
+/**
+ * The latch that stops writing (contract §15): after a failed write or flush the disk's state is unknown, so nobody
+ * writes anything until the process has restarted.
+ */
+export class Failure {
+  readonly #onFailure: (error: SpoolError) => void;
+  #error: SpoolError | null = null;
+
+  /** `onFailure` is called once, with the first failure. */
+  constructor(onFailure: (error: SpoolError) => void) {
+    this.#onFailure = onFailure;
+  }
+
+  /** Throws the first failure, if there was one. */
+  check(): void {
+    if (this.#error !== null) throw this.#error;
+  }
+
+  /** Stops writing for good. Returns the first failure. */
+  trip(cause: unknown): SpoolError {
+    if (this.#error === null) {
+      this.#error = new SpoolError('spool_failed', 'the spool could not write to its disk', { cause });
+      this.#onFailure(this.#error);
+    }
+    return this.#error;
+  }
 }
 
 /** Out of space, or of descriptors for a new segment: transient, and harmless. */

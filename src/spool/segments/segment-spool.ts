@@ -16,10 +16,10 @@ import {
 } from '../spool.ts';
 import { Descriptors } from './descriptors.ts';
 import { FactsReader, scanSegment } from './facts-reader.ts';
-import { Failure } from './failure.ts';
 import { errorCode, realFiles, type SpoolFiles, segmentOfName, segmentPath } from './files.ts';
 import { readKeys } from './keys.ts';
 import { Ledger } from './ledger.ts';
+import { Failure } from './open-segment.ts';
 import { readError, SegmentReader } from './reader.ts';
 import { containsAny } from './searching.ts';
 import { type FactsOf, SegmentWriter } from './writer.ts';
