@@ -6,7 +6,7 @@ import { expect, test } from 'vitest';
 import { exchangeRaw, RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 import { Budget } from '../lib/budget.ts';
 import { type Clock, systemClock } from '../lib/clock.ts';
-import { joinBody, RequestAborted, readBody, receiveBody } from './body.ts';
+import { joinBody, RequestAborted, readBody, readWholeBody, receiveBody } from './body.ts';
 import type { Exchange } from './exchange.ts';
 import { Problem } from './problem.ts';
 
@@ -48,6 +48,28 @@ function stoppedClock(): Clock & { readonly elapse: () => void } {
 function post(headers: string, body = ''): string {
   return `POST / HTTP/1.1\r\nHost: x\r\n${headers}\r\n\r\n${body}`;
 }
+
+test('a large body is one piece, whose memory is taken once it has begun to come', async () => {
+  const begun = new Set<Exchange>();
+  const { origin, port } = await serve(async (exchange) => {
+    begun.add(exchange);
+    const body = await readWholeBody(exchange, { maxBytes: 32 * MIB, budget: newBudget().share('a key') });
+    const isAlone = body.length === body.buffer.byteLength;
+    exchange.json(200, { bytes: body.length, isAlone, sum: body.reduce((sum, byte) => sum + byte, 0) });
+  });
+  const before = process.memoryUsage().arrayBuffers;
+  const slow = Array.from(
+    { length: 16 },
+    () => new RawClient(port, post(`Content-Length: ${32 * MIB}`, 'x')),
+  );
+  await expect.poll(() => begun.size).toBe(slow.length);
+  expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(64 * MIB);
+  for (const { socket } of slow) socket.destroy();
+  const body = Buffer.alloc(8 * MIB + 1, 'abc');
+  const answer = await fetch(origin, { method: 'POST', body });
+  const sum = body.reduce((all, byte) => all + byte, 0);
+  expect(await answer.json()).toEqual({ bytes: body.length, isAlone: true, sum });
+});
 
 test('a body is read whole, with a length and without', async () => {
   const { origin, port } = await serve(counting(2 * MIB));

@@ -46,33 +46,33 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
 }
 
 /**
- * As {@link readBody}, in one piece. A large one whose length is known comes into one piece of memory; the memory of
- * several is returned once they are joined.
+ * As {@link readBody}, in one piece. A large one whose length is known comes into one piece of memory, which is taken
+ * once it is reserved; the memory of several is returned once they are joined.
  */
 export async function readWholeBody(exchange: Exchange, options: BodyOptions): Promise<Buffer> {
   const declared = declaredLength(exchange, options) ?? 0;
   const chunks: Buffer[] = [];
-  const block = declared > MAX_BLOCK_BYTES ? declared : null;
-  await receiveBody(exchange, options, (chunk) => chunks.push(chunk), block);
+  const wholeBytes = declared > MAX_BLOCK_BYTES ? declared : null;
+  await receiveBody(exchange, options, (chunk) => chunks.push(chunk), wholeBytes);
   const whole = joinBody(chunks);
   if (chunks.length > 1) for (const chunk of chunks) giveBack(chunk);
   return whole;
 }
 
 /**
- * As {@link readBody}, but passes each chunk to `sink` as it arrives, or in blocks of so many bytes. An exception of
- * `sink` ends the reading.
+ * As {@link readBody}, but passes each chunk to `sink` as it arrives, or all as one where it has `wholeBytes`. An
+ * exception of `sink` ends the reading.
  */
 export async function receiveBody(
   exchange: Exchange,
   options: BodyOptions,
   sink: Sink,
-  blockBytes: number | null = null,
+  wholeBytes: number | null = null,
 ): Promise<void> {
   const room = new Room(exchange, options, declaredLength(exchange, options));
   if (!room.holds(1)) await room.grow(1);
   exchange.sendContinue();
-  await collect(exchange, options, room, new Gatherer(sink, blockBytes));
+  await collect(exchange, options, room, { sink, wholeBytes });
 }
 
 /** The body as one piece of memory; copies only when it arrived in several. */
@@ -143,8 +143,8 @@ class Room {
   }
 
   /**
-   * Reserves at least this many bytes of the body, waiting a while for them. A body that has some and waits for more is refused in
-   * the end, which makes room for the others. Throws the problem 503.
+   * Reserves at least this many bytes of the body, waiting a while for them. A body that has some and waits for more is
+   * refused in the end, which makes room for the others. Throws the problem 503.
    */
   async grow(bytes: number): Promise<void> {
     const isKnown = this.#declared !== null && this.#bytes > 0;
@@ -166,10 +166,22 @@ async function waitForBudget(exchange: Exchange, budget: Share, bytes: number): 
   return release;
 }
 
-function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gatherer): Promise<void> {
+/** Where a body goes. */
+interface Target {
+  readonly sink: Sink;
+  /** As one piece of so many bytes; null: as it comes. */
+  readonly wholeBytes: number | null;
+}
+
+function collect(
+  exchange: Exchange,
+  options: BodyOptions,
+  room: Room,
+  { sink, wholeBytes }: Target,
+): Promise<void> {
   const { request } = exchange;
   // Released at the end: the closure lives until the answer, and would keep everything read.
-  let gatherer: Gatherer | null = into;
+  let gatherer: Gatherer | null = new Gatherer(sink, wholeBytes === null ? null : BEFORE_WHOLE_BYTES);
   let taken = 0;
   let turnAt = 0;
   const take = (chunk: Buffer) => {
@@ -203,6 +215,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
         fail(error);
       }
       if (!reading) return;
+      if (wholeBytes !== null && room.holds(wholeBytes)) gatherer?.goOnIn(wholeBytes);
       paced = watch();
       request.resume();
     };
@@ -266,6 +279,8 @@ export type Sink = (chunk: Buffer) => void;
 const DIRECT_CHUNKS = 64;
 /** Size of the first block; each further one is twice the size of the one before. */
 const BLOCK_BYTES = 64 * 1024;
+/** As much as comes before the room for all of a body is reserved: the first step, and a piece. */
+const BEFORE_WHOLE_BYTES = STEP_BYTES + BLOCK_BYTES;
 /** Allocations of this size come directly from the system, and return there when freed (`waybill`). */
 const MAX_BLOCK_BYTES = 1024 * 1024;
 /** A view keeps its whole buffer alive: one that is a smaller part of it is copied. */
@@ -283,7 +298,7 @@ export class Gatherer {
   #blockBytes: number;
   #used = 0;
 
-  /** All goes into blocks, the first of them with so many bytes, if that is given. */
+  /** With `firstBlockBytes` all goes into blocks, the first of them with so many bytes. */
   constructor(sink: Sink, firstBlockBytes: number | null = null) {
     this.#sink = sink;
     this.#direct = firstBlockBytes === null ? DIRECT_CHUNKS : 0;
@@ -305,6 +320,14 @@ export class Gatherer {
       if (this.#used === this.#blockBytes) this.#next();
     }
     return 'copied';
+  }
+
+  /** Takes a block of so many bytes, for what the present one has and all that follows. */
+  goOnIn(bytes: number): void {
+    const block = Buffer.allocUnsafeSlow(bytes);
+    this.#block?.copy(block, 0, 0, this.#used);
+    this.#block = block;
+    this.#blockBytes = bytes;
   }
 
   #next(): void {
