@@ -72,7 +72,7 @@ export async function receiveBody(
   const room = new Room(exchange, options, declaredLength(exchange, options));
   if (!room.holds(1)) await room.grow(1);
   exchange.sendContinue();
-  await collect(exchange, options, room, { sink, wholeBytes });
+  await collect(exchange, options, room, new Gatherer(sink, wholeBytes));
 }
 
 /** The body as one piece of memory; copies only when it arrived in several. */
@@ -137,6 +137,11 @@ class Room {
     this.#most = Math.min(Math.ceil(weight * (declared ?? Number.POSITIVE_INFINITY)), budget.most);
   }
 
+  /** Whether all that the body may take is reserved. */
+  get isWhole(): boolean {
+    return this.#bytes >= this.#most;
+  }
+
   /** Whether the reservation covers this many bytes of the body. */
   holds(bytes: number): boolean {
     return Math.min(Math.ceil(this.#weight * bytes), this.#most) <= this.#bytes;
@@ -166,22 +171,10 @@ async function waitForBudget(exchange: Exchange, budget: Share, bytes: number): 
   return release;
 }
 
-/** Where a body goes. */
-interface Target {
-  readonly sink: Sink;
-  /** As one piece of so many bytes; null: as it comes. */
-  readonly wholeBytes: number | null;
-}
-
-function collect(
-  exchange: Exchange,
-  options: BodyOptions,
-  room: Room,
-  { sink, wholeBytes }: Target,
-): Promise<void> {
+function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gatherer): Promise<void> {
   const { request } = exchange;
   // Released at the end: the closure lives until the answer, and would keep everything read.
-  let gatherer: Gatherer | null = new Gatherer(sink, wholeBytes === null ? null : BEFORE_WHOLE_BYTES);
+  let gatherer: Gatherer | null = into;
   let taken = 0;
   let turnAt = 0;
   const take = (chunk: Buffer) => {
@@ -215,7 +208,7 @@ function collect(
         fail(error);
       }
       if (!reading) return;
-      if (wholeBytes !== null && room.holds(wholeBytes)) gatherer?.goOnIn(wholeBytes);
+      if (room.isWhole) gatherer?.goOnWhole();
       paced = watch();
       request.resume();
     };
@@ -293,16 +286,18 @@ const LEAST_PART = 1 / 2;
  */
 export class Gatherer {
   readonly #sink: Sink;
+  readonly #wholeBytes: number | null;
   #direct: number;
   #block: Buffer | null = null;
   #blockBytes: number;
   #used = 0;
 
-  /** With `firstBlockBytes` all goes into blocks, the first of them with so many bytes. */
-  constructor(sink: Sink, firstBlockBytes: number | null = null) {
+  /** With `wholeBytes` all comes to so many bytes, and is to be one piece (see {@link goOnWhole}). */
+  constructor(sink: Sink, wholeBytes: number | null = null) {
     this.#sink = sink;
-    this.#direct = firstBlockBytes === null ? DIRECT_CHUNKS : 0;
-    this.#blockBytes = firstBlockBytes ?? BLOCK_BYTES;
+    this.#wholeBytes = wholeBytes;
+    this.#direct = wholeBytes === null ? DIRECT_CHUNKS : 0;
+    this.#blockBytes = wholeBytes === null ? BLOCK_BYTES : BEFORE_WHOLE_BYTES;
   }
 
   /** Takes a piece of any size, as it is or as a copy. */
@@ -322,12 +317,13 @@ export class Gatherer {
     return 'copied';
   }
 
-  /** Takes a block of so many bytes, for what the present one has and all that follows. */
-  goOnIn(bytes: number): void {
-    const block = Buffer.allocUnsafeSlow(bytes);
+  /** There is room for all: what has come, and all that follows, goes into one block. */
+  goOnWhole(): void {
+    if (this.#wholeBytes === null) return;
+    const block = Buffer.allocUnsafeSlow(this.#wholeBytes);
     this.#block?.copy(block, 0, 0, this.#used);
     this.#block = block;
-    this.#blockBytes = bytes;
+    this.#blockBytes = this.#wholeBytes;
   }
 
   #next(): void {
