@@ -176,7 +176,6 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
   // Released at the end: the closure lives until the answer, and would keep everything read.
   let gatherer: Gatherer | null = into;
   let taken = 0;
-  let turnAt = 0;
   const take = (chunk: Buffer) => {
     taken += chunk.length;
     if (taken > options.maxBytes) throw tooLarge(options, 'is larger');
@@ -221,10 +220,7 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
         return;
       }
       if (!room.holds(taken)) void waitForRoom();
-      else if (taken > MAX_BLOCK_BYTES && taken - turnAt >= SLICE_BYTES) {
-        turnAt = taken;
-        void letOthersRead(request, () => reading);
-      }
+      else if (isTurnOver(chunk.length, taken)) void letOthersRead(request, () => reading);
     };
     const onEnd = () => {
       try {
@@ -241,6 +237,13 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
       if (reading) fail(new RequestAborted());
     });
   });
+}
+
+/** Whether a large body, of which so much has come, began another slice with its last piece. */
+function isTurnOver(bytes: number, taken: number): boolean {
+  return (
+    taken > MAX_BLOCK_BYTES && Math.floor(taken / SLICE_BYTES) > Math.floor((taken - bytes) / SLICE_BYTES)
+  );
 }
 
 /** Pauses a body for a turn: whoever sends as fast as we read would keep others waiting. */
