@@ -1,6 +1,6 @@
 /** Bugs by which mail would be sent twice in silence, to nobody, or for ever. */
 import type { Mutant } from './mutant.ts';
-import { HISTORY, history, postgres, sqlite } from './traps.ts';
+import { ALERT_HISTORIES, HISTORY, history, postgres, sqlite } from './traps.ts';
 
 export const DELIVERING: readonly Mutant[] = [
   {
@@ -303,11 +303,31 @@ export const DELIVERING: readonly Mutant[] = [
         after: 'if (Math.abs(ms) < Number.POSITIVE_INFINITY || this.#book === null) return;',
       },
     ],
-    traps: [
+    traps: [ALERT_HISTORIES],
+  },
+  {
+    name: 'alert-fires-of-a-sign',
+    breaks: 'An alert fires once its condition has held for the time of its rule: here at the second look.',
+    edits: [
       {
-        file: 'test/simulation/alerts.test.ts',
-        test: 'an alert fires once for each cause and is over once',
+        file: 'src/domain/alert.ts',
+        before: 'now - alert.since >= rule.forSeconds * SECOND_MS;',
+        after: 'now - alert.since >= Math.min(1, rule.forSeconds) * SECOND_MS;',
       },
     ],
+    traps: [ALERT_HISTORIES],
+  },
+  {
+    name: 'alert-cools-down-too-long',
+    breaks:
+      'What has held for long enough is told as soon as the cool-down is over: here after twice that time.',
+    edits: [
+      {
+        file: 'src/domain/alert.ts',
+        before: 'now - other.toldAt < coolDownMs,',
+        after: 'now - other.toldAt < 2 * coolDownMs,',
+      },
+    ],
+    traps: [ALERT_HISTORIES],
   },
 ];

@@ -13,6 +13,12 @@ export function history(seed: number): Trap {
 /** One that meets nearly everything: what breaks a promise for good breaks it in nearly all of them. */
 export const HISTORY = history(2);
 
+/** Histories of alerts. */
+export const ALERT_HISTORIES: Trap = {
+  file: 'test/simulation/alerts.test.ts',
+  test: 'an alert fires once for each cause and is over once',
+};
+
 /** What every store promises, held over SQLite. */
 export function sqlite(promise: string): Trap {
   return { file: 'test/contract/store.sqlite.test.ts', test: `better-sqlite3 > ${promise}` };

@@ -5,9 +5,13 @@ import { InvariantBroken } from './statuses.ts';
 /** What must hold of every history of alerts (docs/alerts.md), held against each try to tell a channel. */
 
 const SECOND = 1_000;
-/** The rule, and how often a node looks. */
+/** The rule: for how long it is so until an alert fires, and how long after that nobody is told of the next. */
 export const FOR_MS = 120 * SECOND;
+export const COOL_DOWN_MS = 900 * SECOND;
+/** How often a node looks. */
 const LOOK_MS = 15 * SECOND;
+/** Two looks, and what else a channel is told before, in ms. */
+const BUSY_MS = 2 * LOOK_MS + 30 * SECOND;
 /** What happened so long ago has nothing to do with what is told now. */
 const SINCE_MS = 600 * SECOND;
 
@@ -17,8 +21,13 @@ export interface AlertTry {
   readonly kind: Telling['kind'];
   readonly alert: Alert;
   readonly hasHeard: boolean;
-  /** How long what it says has been so, in ms; null: it is not. */
-  readonly heldMs: number | null;
+}
+
+/** The last time that something was so. */
+interface Spell {
+  readonly from: number;
+  /** Infinite: it still is. */
+  readonly to: number;
 }
 
 /** What a channel heard of one alert. */
@@ -29,10 +38,22 @@ interface Heard {
   tried: number;
 }
 
+/** What a channel was last tried to be told of a subject, whether or not it heard it. */
+interface Tried {
+  readonly of: Heard;
+  readonly kind: Telling['kind'];
+  /** When it was last told that something fires. */
+  readonly firedAt: number;
+}
+
 /** Watches a history. Times are ms of the world. */
 export class AlertLaws {
   broken: InvariantBroken | null = null;
   readonly #now: () => number;
+  readonly #channels: readonly string[];
+  readonly #spells = new Map<string, Spell>();
+  /** `channel subject` → what it was told last of the newest alert. */
+  readonly #tries = new Map<string, Tried>();
   /** `channel alert` → what was heard of it, in the order of its first sign. */
   readonly #heard = new Map<string, Heard>();
   /** `channel subject` → what it heard last of the newest alert. */
@@ -40,8 +61,30 @@ export class AlertLaws {
   /** When a process was last in the way of its successor: it died, handed over, or could not write. */
   #disturbedAt = Number.NEGATIVE_INFINITY;
 
-  constructor(now: () => number) {
+  constructor(now: () => number, channels: readonly string[]) {
     this.#now = now;
+    this.#channels = channels;
+  }
+
+  /** From now on it is so of a subject, or is not. */
+  turned(subject: string, isSo: boolean): void {
+    const now = this.#now();
+    const from = isSo ? now : (this.#spells.get(subject)?.from ?? now);
+    this.#spells.set(subject, { from, to: isSo ? Number.POSITIVE_INFINITY : now });
+  }
+
+  /** Time has passed: what has been so for long enough was told to every channel. */
+  passed(): void {
+    const now = this.#now();
+    const disturbed = Math.max(this.#disturbedAt + SINCE_MS, 0);
+    for (const [subject, { from, to }] of this.#spells)
+      for (const channel of to < now ? [] : this.#channels) {
+        const tried = this.#tries.get(`${channel} ${subject}`);
+        const coolsUntil = (tried?.firedAt ?? Number.NEGATIVE_INFINITY) + COOL_DOWN_MS;
+        const due = Math.max(from + FOR_MS, coolsUntil, disturbed) + BUSY_MS;
+        if (tried?.kind !== 'fired' && now > due)
+          this.#breaks(`${channel} is not told of ${subject}, which has been so since ${from} ms`);
+      }
   }
 
   /** A process could not tell its successor everything, or works beside it. */
@@ -50,7 +93,7 @@ export class AlertLaws {
   }
 
   /** A channel is told, whether or not it hears it. */
-  told({ channel, kind, alert, hasHeard, heldMs }: AlertTry): void {
+  told({ channel, kind, alert, hasHeard }: AlertTry): void {
     const key = `${channel} ${alert.id}`;
     const heard = this.#heard.get(key) ?? { number: this.#heard.size + 1, fired: 0, resolved: 0, tried: 0 };
     this.#heard.set(key, heard);
@@ -58,13 +101,17 @@ export class AlertLaws {
     // Twice only where somebody could not write down that it was told.
     if (heard[kind] > 0 && this.#isUndisturbed) this.#breaks(`${key} has ${kind}, and is told again`);
     if (kind === 'resolved' && heard.tried === 0) this.#breaks(`${key} is over, and was never told`);
-    const isEarly = heldMs !== null && heldMs < FOR_MS - LOOK_MS;
-    if (kind === 'fired' && heard.tried === 0 && isEarly && this.#isUndisturbed)
-      this.#breaks(`${key} fires, and ${alert.subject} has been so for ${heldMs} ms`);
+    const isNew = kind === 'fired' && heard.tried === 0;
+    if (isNew && this.#isUndisturbed && !this.#isSo(alert.subject, FOR_MS - LOOK_MS))
+      this.#breaks(`${key} fires, and ${alert.subject} has not been so for long enough`);
     heard.tried++;
+    const name = `${channel} ${alert.subject}`;
+    const tried = this.#tries.get(name);
+    const firedAt = kind === 'fired' ? this.#now() : (tried?.firedAt ?? Number.NEGATIVE_INFINITY);
+    const isOlder = tried !== undefined && tried.of.number > heard.number;
+    this.#tries.set(name, isOlder ? { ...tried, firedAt } : { of: heard, kind, firedAt });
     if (!hasHeard) return;
     heard[kind]++;
-    const name = `${channel} ${alert.subject}`;
     // That an older one is over may be told after a newer one fired.
     if ((this.#last.get(name)?.of.number ?? 0) <= heard.number) this.#last.set(name, { of: heard, kind });
   }
@@ -90,6 +137,13 @@ export class AlertLaws {
       figures.again += Math.max(0, fired - 1) + Math.max(0, resolved - 1);
     }
     return figures;
+  }
+
+  /** Whether it has been so of a subject for so many ms, at the last look: what was seen then is told now. */
+  #isSo(subject: string, forMs: number): boolean {
+    const { from, to } = this.#spells.get(subject) ?? { from: 0, to: 0 };
+    const now = this.#now();
+    return Math.min(now, to) - from >= forMs && now - to <= BUSY_MS;
   }
 
   get #isUndisturbed(): boolean {

@@ -8,7 +8,7 @@ import type { Alerts } from '../../src/store/alerts.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { alertChannel, alertFacts } from '../support/alerts.ts';
-import { AlertLaws, FOR_MS } from './alert-laws.ts';
+import { AlertLaws, COOL_DOWN_MS, FOR_MS } from './alert-laws.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 
 /** Nodes that watch relays over one store, in virtual time, while they die, hand over, and clocks are set. */
@@ -41,8 +41,6 @@ export interface AlertHistory {
 interface Relay {
   readonly name: string;
   rests: boolean;
-  since: number;
-  spells: number;
 }
 
 /** Plays the history of a seed. Throws what breaks a promise of docs/alerts.md. */
@@ -59,9 +57,9 @@ class AlertWorld {
   readonly #time = new VirtualTime();
   readonly #dice: Random;
   readonly #stores = openSqlite(':memory:');
-  readonly #relays = RELAYS.map((name): Relay => ({ name, rests: false, since: 0, spells: 0 }));
+  readonly #relays = RELAYS.map((name): Relay => ({ name, rests: false }));
   readonly #nodes: { readonly life: NodeLife; readonly duty: { isFirst: boolean } }[] = [];
-  readonly #laws = new AlertLaws(() => this.#time.now);
+  readonly #laws = new AlertLaws(() => this.#time.now, CHANNELS);
   readonly #counts = { deaths: 0, handovers: 0, outages: 0, 'clocks set': 0, 'tries that failed': 0 };
   #failing = 0;
   #awayUntil = 0;
@@ -76,7 +74,10 @@ class AlertWorld {
     const { alerts } = this.#stores;
     // Nodes tell of their own database from memory: a story of its own.
     await alerts.setAlertRule('database', { enabled: false });
-    await alerts.setAlertRule('relay_resting', { forSeconds: FOR_MS / SECOND, coolDownSeconds: 900 });
+    await alerts.setAlertRule('relay_resting', {
+      forSeconds: FOR_MS / SECOND,
+      coolDownSeconds: COOL_DOWN_MS / SECOND,
+    });
     for (const name of CHANNELS) {
       const stored = { channel: alertChannel({ id: `alc_${name}`, name }), secret: null };
       await alerts.addAlertChannel(stored, 9);
@@ -106,6 +107,7 @@ class AlertWorld {
       const next = Math.min(end, this.#time.now + SHORTEST_MS + this.#dice.next() * 6 * MINUTE);
       this.#time.after(next - this.#time.now, () => {});
       while (await this.#time.step(next));
+      this.#laws.passed();
       this.#broken ??= this.#laws.broken;
       if (this.#broken !== null) throw this.#broken;
       if (this.#time.now < end) act();
@@ -126,7 +128,8 @@ class AlertWorld {
   #set(name: string, rests: boolean): void {
     const relay = this.#relays.find((one) => one.name === name);
     if (relay === undefined || relay.rests === rests) return;
-    Object.assign(relay, { rests, since: this.#time.now, spells: relay.spells + (rests ? 1 : 0) });
+    relay.rests = rests;
+    this.#laws.turned(`relay:${name}`, rests);
   }
 
   /** The node that watches is killed, or hands over; another goes on, in a while or a little early. */
@@ -189,10 +192,7 @@ class AlertWorld {
   /** A channel takes its time, and fails now and then. */
   async #told(life: NodeLife, { kind, alert }: Telling, channel: string): Promise<string | null> {
     const isFailing = this.#dice.next() < this.#failing;
-    const restsFor = this.#relays.flatMap(({ name, rests, since }) =>
-      rests && alert.subject === `relay:${name}` ? this.#time.now - since : [],
-    );
-    this.#laws.told({ channel, kind, alert, hasHeard: !isFailing, heldMs: restsFor[0] ?? null });
+    this.#laws.told({ channel, kind, alert, hasHeard: !isFailing });
     if (isFailing) this.#counts['tries that failed']++;
     await life.sleep(this.#dice.next() * 3 * SECOND);
     return isFailing ? 'It answered 500.' : null;
