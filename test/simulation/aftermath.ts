@@ -242,7 +242,9 @@ export class Aftermaths implements Onlooker {
       this.#broke(`${place.id}/${place.index} bounced, and nobody told of it`);
       return;
     }
-    if (place.bounced > 1 && place.retried === 0) this.#broke(`${place.id}/${place.index} bounced twice`);
+    // A hook that is told again is known, also of mail that was retried by hand meanwhile.
+    const isNews = place.retried > 0 && !telling.byProviderId;
+    if (place.bounced > 1 && !isNews) this.#broke(`${place.id}/${place.index} bounced twice`);
     if (telling.coming === null) return;
     // What was told is written by now, and in the same transaction.
     telling.coming.isCrossed = false;

@@ -237,7 +237,9 @@ export class Erasers {
     const id = this.#nextId();
     for (const [token, addresses] of tokens)
       if (addresses.every((one) => one === address)) ledger.asksToCancel(token);
-    person.ids = [...tokens.keys()].flatMap((token) => watch.ids.get(token) ?? []);
+    const named = [...tokens.keys()].flatMap((token) => watch.ids.get(token) ?? []);
+    // Reports to her have no token: she wrote what they are about.
+    person.ids = [...new Set([...named, ...watch.idsTo(address)])];
     const answer = await time.outside(() =>
       erasures.addErasure({
         id,

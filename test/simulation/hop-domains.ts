@@ -7,7 +7,7 @@ import { abortSignalOf } from '../../src/lib/stop.ts';
 import { HostFinder } from '../../src/transport/mx/hosts.ts';
 import { Pending } from '../../src/transport/mx/mx.ts';
 import { SourceAddresses } from '../../src/transport/smtp/dial.ts';
-import { HopFailure } from '../../src/transport/smtp/failure.ts';
+import { ABORTED, HopFailure } from '../../src/transport/smtp/failure.ts';
 import type { Transport, TransportJob, TransportResult } from '../../src/transport/transport.ts';
 import type { DnsScript } from '../support/scripted-resolver.ts';
 import { found, nothing } from '../support/scripted-resolver.ts';
@@ -28,25 +28,33 @@ export const DNS_HEALTHY: DnsFaults = { servfail: 0, nxdomain: 0, timeout: 0 };
 const ANSWER_MS = 40;
 const TIMEOUT_MS = 15_000;
 
-/** Two hosts, one, itself, and a domain that takes no mail (RFC 7505). */
+/** The domains that are in the DNS of simulated worlds, and the hosts that take their mail: two, one, and itself. */
+export const MAIL_HOSTS = {
+  'two.example': ['mx1.two.example', 'mx2.two.example'],
+  'one.example': ['mx.one.example'],
+  'self.example': ['self.example'],
+} as const;
+/** Their names. */
+export const DIRECT_DOMAINS: readonly string[] = Object.keys(MAIL_HOSTS);
+/** Another one, which takes no mail (RFC 7505). */
+export const NO_MAIL_DOMAIN = 'nomail.example';
+
 const ZONE: DnsScript = {
-  'MX two.example': found<'MX'>([
-    { preference: 10, exchange: 'mx1.two.example' },
-    { preference: 20, exchange: 'mx2.two.example' },
-  ]),
+  'MX two.example': mailTo('two.example'),
   'A mx1.two.example': found<'A'>(['10.0.0.1']),
   'A mx2.two.example': found<'A'>(['10.0.0.2', '10.0.0.3']),
-  'MX one.example': found<'MX'>([{ preference: 0, exchange: 'mx.one.example' }]),
+  'MX one.example': mailTo('one.example'),
   'A mx.one.example': found<'A'>(['10.0.1.1']),
   'MX self.example': nothing('nodata'),
   'A self.example': found<'A'>(['10.0.2.1']),
   'MX nomail.example': found<'MX'>([{ preference: 0, exchange: '' }]),
 };
 
-/** Domains that are in the DNS of simulated worlds. */
-export const DIRECT_DOMAINS: readonly string[] = ['two.example', 'one.example', 'self.example'];
-/** One of them, which takes no mail. */
-export const NO_MAIL_DOMAIN = 'nomail.example';
+function mailTo(domain: keyof typeof MAIL_HOSTS) {
+  return found<'MX'>(
+    MAIL_HOSTS[domain].map((exchange, place) => ({ preference: 10 * (place + 1), exchange })),
+  );
+}
 
 /** The DNS as one node sees it: answers take time, and some do not come. */
 class SimulatedDns implements Resolver {
@@ -153,7 +161,7 @@ async function overHosts(
     if (refusal.kind === 'deferred' || why?.kind !== 'deferred') why = refusal;
   };
   for (const { name } of hosts.hosts) {
-    if (isStopped()) break;
+    if (isStopped()) return end({ kind: 'deferred', reply: ABORTED });
     const host = await finder.ready(name, hosts, resolver, signal);
     if (host.kind !== 'ready') {
       note(host);

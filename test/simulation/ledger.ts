@@ -47,8 +47,10 @@ export class Ledger {
   readonly #time: VirtualTime;
   /** What all clocks should show, in wall ms. */
   readonly #wall: () => number;
-  /** `token`, or `token address` of copies → SHA-256 of what was handed in. */
+  /** `token`, or `token address` of copies → SHA-256 of what was handed in; of a report, of the first copy that a hop got. */
   readonly #contents = new Map<string, string>();
+  /** Ids of the reports that were stored: nobody hands in what they say. */
+  readonly #reports = new Set<string>();
   /** `token` → when it was first handed in, or is to be sent; `token address` → when somebody asked to retry it. */
   readonly #lives = new Map<string, Life>();
   /** `id`, or `token`, of what somebody asked to cancel. */
@@ -57,6 +59,8 @@ export class Ledger {
   readonly #asked = new Map<string, Moment>();
   /** `token address` → the begin of the last session in which it was refused for good. */
   readonly #refusedIn = new Map<string, number>();
+  /** A domain that takes mail by the DNS → its hosts. */
+  readonly #mailHosts: Readonly<Record<string, readonly string[]>>;
   /** A name in the DNS → when it last said that there is no mail, or nothing, by that name. */
   readonly #nowhereAt = new Map<string, number>();
   /** A domain → when the DNS last named hosts that it does not vouch for. */
@@ -69,9 +73,10 @@ export class Ledger {
   /** How old mail may become, since when in world time. */
   readonly #ages = [{ since: Number.NEGATIVE_INFINITY, ms: MAX_AGE_MS }];
 
-  constructor(time: VirtualTime, wall: () => number) {
+  constructor(time: VirtualTime, wall: () => number, mailHosts: Readonly<Record<string, readonly string[]>>) {
     this.#time = time;
     this.#wall = wall;
+    this.#mailHosts = mailHosts;
   }
 
   // What customers do.
@@ -147,12 +152,15 @@ export class Ledger {
     for (const address of addresses) doubts.set(`${token} ${address}`, begunAt);
   }
 
-  /** A hop is given these bytes for these recipients: they are what was handed in. A report is what its first copy was. */
+  /**
+   * A hop is given these bytes for these recipients: they are what was handed in. Of a report, only the first copy says
+   * what it is.
+   */
   given({ token }: SessionKnown, addresses: readonly string[], bytes: Uint8Array): void {
     const hash = hashOf(bytes);
     for (const address of addresses) {
       const known = this.#contents.get(`${token} ${address}`) ?? this.#contents.get(token);
-      if (known === undefined) this.#contents.set(token, hash);
+      if (known === undefined && this.#reports.has(token)) this.#contents.set(token, hash);
       else if (known !== hash)
         throw new InvariantBroken(`${token} for ${address} is not the bytes that were handed in`);
     }
@@ -181,6 +189,7 @@ export class Ledger {
   /** A message was stored that expires at `expiresAt`. A report's life begins there. */
   stored(token: string, isReport: boolean, expiresAt: number): void {
     if (isReport) {
+      this.#reports.add(token);
       const { at, wall } = this.#moment();
       this.#begins(token, { at: at - STANDSTILL_MS, wall: wall - STANDSTILL_MS, notBefore: 0 });
       return;
@@ -208,8 +217,7 @@ export class Ledger {
     const since = this.#since(place);
     if ((this.#refusedIn.get(name) ?? Number.NEGATIVE_INFINITY) >= since) return;
     const domain = name.replace(/^.*@/, '');
-    for (const [known, at] of this.#nowhereAt)
-      if (at >= since && (known === domain || known.endsWith(`.${domain}`))) return;
+    if (this.#isNowhere(domain, since)) return;
     if (requiresTls(tokenIn(name)) && (this.#unsignedAt.get(domain) ?? Number.NEGATIVE_INFINITY) >= since)
       return;
     throw new InvariantBroken(`${place} (${name}) is rejected, and nobody in the world refused it`);
@@ -248,6 +256,13 @@ export class Ledger {
 
   #lifeOf(name: string): Life | undefined {
     return this.#lives.get(name) ?? this.#lives.get(tokenIn(name));
+  }
+
+  /** Whether the DNS has said since then that the domain, or each of its hosts, is not there. */
+  #isNowhere(domain: string, since: number): boolean {
+    const isGone = (name: string) => (this.#nowhereAt.get(name) ?? Number.NEGATIVE_INFINITY) >= since;
+    const hosts = this.#mailHosts[domain] ?? [];
+    return isGone(domain) || (hosts.length > 0 && hosts.every(isGone));
   }
 
   #since(place: string): number {

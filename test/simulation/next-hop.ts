@@ -200,15 +200,24 @@ export class NextHop {
   }
 }
 
+/** What commands are called where they are answered. */
+const VERBS: ReadonlyMap<string, SenderVerb> = new Map([
+  ['MAIL', 'mail'],
+  ['RCPT', 'rcpt'],
+  ['DATA', 'data'],
+]);
+
 /** The client's side of one session: the real state machines, over a server without a socket. */
 class Client {
   readonly #server: HopSession;
   readonly #life: NodeLife;
   readonly #signal: AbortSignal;
   readonly #note: (kind: Kind) => void;
-  /** Recipients whose RCPT the server has yet to answer, in order. */
-  readonly #asked: string[] = [];
+  /** What the server was sent of the transaction, and has yet to answer, in order; of RCPT, for whom. */
+  readonly #asked: { readonly verb: SenderVerb; readonly recipient: string | null }[] = [];
   #hasAnswered = false;
+  /** All of the message: from then on the server may have it. */
+  #isSent = false;
   /** Told of MAIL, without its line's end. */
   onMail: (line: string) => void = () => {};
   /** Everything is sent, and only the hop's answer is missing. */
@@ -252,7 +261,7 @@ class Client {
       peer: { host: 'next.example', port: 25 },
     });
     for (;;) {
-      const reply = await this.#hear(opening.awaiting, stop);
+      const reply = await this.#hear({ verb: opening.awaiting }, stop);
       if ('cause' in reply) throw new HopFailure(reply);
       const action = opening.receive(reply);
       if (action.kind === 'failed') throw openingFailure(action, HOST);
@@ -280,6 +289,8 @@ class Client {
     if (action.kind === 'content') {
       if (!(await this.#passes(job))) return lost(sender, this.#signal.aborted ? ABORTED : LEASE_LOST);
       sender.dotSent();
+      this.#asked.push({ verb: 'dot', recipient: null });
+      this.#isSent = true;
       this.onSent();
       job.sent?.();
     }
@@ -288,9 +299,9 @@ class Client {
       const end = sender.withdraw(LEASE_LOST);
       if (end.kind === 'end') return end;
     }
-    const reply = await this.#hear(awaiting, this.#signal);
+    const reply = await this.#hear(this.#nextAsked(awaiting), this.#signal);
     if ('cause' in reply) {
-      if (awaiting === 'dot') this.onUnanswered();
+      if (this.#isSent) this.onUnanswered();
       return lost(sender, reply);
     }
     if (reply.code !== 421) this.#hasAnswered = true;
@@ -309,16 +320,32 @@ class Client {
   }
 
   #write(text: string): void {
-    for (const [line] of text.matchAll(/^MAIL FROM:[^\r]*/gm)) this.onMail(line);
-    for (const [, address = ''] of text.matchAll(/^RCPT TO:<([^>]*)>/gm)) this.#asked.push(address);
+    for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+      const [, verb = '', address = null] = /^(MAIL|RCPT|DATA)\b(?: TO:<([^>]*)>)?/.exec(line) ?? [];
+      if (verb === 'MAIL') this.onMail(line);
+      const asked = VERBS.get(verb);
+      if (asked === undefined) throw new InvariantBroken(`a hop is told ${line}`);
+      this.#asked.push({ verb: asked, recipient: address });
+    }
+  }
+
+  /** What the server answers next: it answers what it was sent, whatever the client waits for. */
+  #nextAsked(awaiting: SenderVerb) {
+    const next = this.#asked.shift();
+    if (next?.verb !== awaiting)
+      throw new InvariantBroken(`an answer to ${awaiting} is awaited, and the next is to ${next?.verb}`);
+    return next;
   }
 
   /** The server's answer, or why there is none. */
-  async #hear(verb: OpeningVerb | SenderVerb, stop: AbortSignal): Promise<SmtpReply | Reply> {
-    const { afterMs, reply } = this.#server.answer(
+  async #hear(
+    {
       verb,
-      verb === 'rcpt' ? (this.#asked.shift() ?? '') : null,
-    );
+      recipient = null,
+    }: { readonly verb: OpeningVerb | SenderVerb; readonly recipient?: string | null },
+    stop: AbortSignal,
+  ): Promise<SmtpReply | Reply> {
+    const { afterMs, reply } = this.#server.answer(verb, recipient);
     const limit = TIMEOUTS[verb];
     await this.#life.sleep(Math.min(afterMs, limit), stop);
     if (stop.aborted) return ABORTED;

@@ -14,7 +14,7 @@ import { ERASED_MS, PSEUDONYM_KEY } from './erasers.ts';
 import { faultySpool } from './faulty-spool.ts';
 import { faultyStore } from './faulty-store.ts';
 import type { History } from './history.ts';
-import { domainsTransport } from './hop-domains.ts';
+import { domainsTransport, MAIL_HOSTS } from './hop-domains.ts';
 import { Watch } from './invariants.ts';
 import { Ledger } from './ledger.ts';
 import { Limits } from './limits.ts';
@@ -82,7 +82,7 @@ class World implements Nodes {
   readonly #views: Views;
   readonly #spool = createMemorySpool();
   readonly #seen = new Seen();
-  readonly #ledger = new Ledger(this.#time, () => this.#wall());
+  readonly #ledger = new Ledger(this.#time, () => this.#wall(), MAIL_HOSTS);
   readonly #watch: Watch;
   readonly #limits: Limits;
   readonly #operators: Operators;
