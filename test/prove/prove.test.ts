@@ -4,7 +4,13 @@ import { describe, expect, test } from 'vitest';
 import { evidencePage, PAGE } from './evidence-page.ts';
 import { planNext } from './plan.ts';
 import { doneOf, nextOf, type Run, readRuns } from './records.ts';
-import { STEPS, type Step } from './steps.ts';
+import { SINCE, STEPS, type Step } from './steps.ts';
+
+const DAY_MS = 86_400_000;
+/** Runs count from {@link SINCE} on: these do, and those of the day before do not. */
+const AT = new Date(Date.parse(SINCE) + DAY_MS).toISOString();
+const BEFORE = new Date(Date.parse(SINCE) - DAY_MS).toISOString();
+const [DAY = ''] = AT.split('T');
 
 function step(name: string, more: Partial<Step> = {}): Step {
   return {
@@ -21,12 +27,11 @@ function step(name: string, more: Partial<Step> = {}): Step {
 
 function run(name: string, count: number, more: Partial<Run> = {}): Run {
   const machine = { cpu: 'a CPU', cores: 2, node: 'v24', kernel: '6.1', commit: 'abc' };
-  const at = '2026-11-30T10:00:00.000Z';
   const told = [
     { proof: `${name} again`, figures: { kills: count, lost: 0 }, most: { 'MiB at most': count } },
   ];
   return {
-    at,
+    at: AT,
     step: name,
     count,
     before: 0,
@@ -85,23 +90,27 @@ describe('the page', () => {
 
   test('adds up what went well', () => {
     const page = evidencePage(runs, [step('one'), step('other')]);
-    expect(page).toContain('| [one](#one) | 110 times | 100, reached | 2 | 0.0 | 2026-11-30 |  |\n');
+    expect(page).toContain(`| [one](#one) | 110 times | 100, reached | 2 | 0.0 | ${DAY} |  |\n`);
     expect(page).toContain('| other | 0 times | 100 | 0 | 0.0 | not yet |  |\n');
     expect(page).toContain('- one again: 110 kills, 0 lost, 60 MiB at most\n');
     expect(page).toContain('one holds. So far: 110 of 100 times.\n');
   });
 
   test('tells what was done before the program changed, and does not count it', () => {
-    const old = run('one', 70, { at: '2026-11-22T10:00:00.000Z' });
+    const old = run('one', 70, { at: BEFORE });
     const page = evidencePage([old, ...runs], [step('one')]);
-    expect(page).toContain('| [one](#one) | 110 times | 100, reached | 2 | 0.0 | 2026-11-30 | 70 |\n');
+    expect(page).toContain(`| [one](#one) | 110 times | 100, reached | 2 | 0.0 | ${DAY} | 70 |\n`);
     expect(page).toContain('- one again: 110 kills, 0 lost, 60 MiB at most\n');
-    expect(evidencePage([old], [step('one')])).toContain('one holds. Before 2026-11-29: 70 times.\n');
+    expect(evidencePage([old], [step('one')])).toContain(
+      `one holds. Before ${SINCE.slice(0, 10)}: 70 times.\n`,
+    );
     expect(planNext([step('one')], [old], 3600)).toMatchObject({ before: 70 });
   });
 
   test('tells what failed', () => {
-    expect(evidencePage(runs, [step('one')])).toContain('- 2026-11-30T10:00Z, one, at abc: `again one`\n');
+    expect(evidencePage(runs, [step('one')])).toContain(
+      `- ${AT.slice(0, 16)}Z, one, at abc: \`again one\`\n`,
+    );
   });
 
   test('is what the runs that were kept come to', () => {
