@@ -114,7 +114,7 @@ ${database}
 `);
   const server = await installation.start();
   const client = new Client(server, left.key);
-  await client.api.retry(left.deferred);
+  unwrap(await client.api.retry(left.deferred));
   for (const id of [left.deferred, left.fresh])
     expect(await client.end(id)).toMatchObject({ status: 'delivered', outcome: 'accepted' });
   expect(hop.messages.map(({ to }) => to).sort()).toEqual([
