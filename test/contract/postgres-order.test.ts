@@ -12,7 +12,9 @@ import {
   at,
   attempt,
   DELIVERED,
+  HOUR,
   message,
+  POLICY,
   recipient,
   refTo,
   settlement,
@@ -80,6 +82,26 @@ describeWith(POSTGRES_PROGRAMS, 'transactions of several nodes never wait for ea
     expect(await purging).toMatchObject({ contents: 1 });
     expect(server.log).not.toContain('deadlock');
     expect(await server.run('SELECT lane FROM depths', url)).toEqual([]);
+  });
+
+  it('when one takes back what is lost, and ends in time what a clock left in the future', async () => {
+    const ahead = at(10 * HOUR, 'other');
+    await first.store.acquireLanes(['a'], 0, ahead.now + HOUR, ahead);
+    const lost = await takeLane(first.store, 'b');
+    await first.store.accept([message({ deliveries: [recipient({ lane: 'b', fence: lost.fence })] })], at());
+    const working = new Client(url);
+    await working.connect();
+    await working.query(`BEGIN; UPDATE lanes SET node = node WHERE lane = 'b'`);
+    const now = at(2 * HOUR);
+    const reclaiming = first.store.reclaim({ ...RECLAIM, longestLeaseMs: HOUR }, now);
+    await expect.poll(() => server.run(WAITING)).not.toHaveLength(0);
+    await working.query(`UPDATE lanes SET node = node WHERE lane = 'a'; COMMIT`);
+    await working.end();
+    expect(await reclaiming).toMatchObject({ released: 1 });
+    expect(server.log).not.toContain('deadlock');
+    expect(await server.run(`SELECT lease_until::float8 AS until FROM lanes WHERE lane = 'a'`, url)).toEqual([
+      { until: now.now + HOUR },
+    ]);
   });
 
   it('when they are back at the same time after so long that each takes the others for gone', async () => {
@@ -182,6 +204,8 @@ const SESSION: Omit<Session, 'id'> = {
 };
 
 const WAITING = `SELECT FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND application_name = 'waybill'`;
+
+const RECLAIM = { seize: false, policy: POLICY, dice: 0.5, limit: 100 };
 
 const NOTHING_KEPT = {
   contentAgeMs: 0,

@@ -86,15 +86,16 @@ const PAST = `WITH found AS MATERIALIZED (
 
 /** The verb `reclaim`. */
 export async function reclaim(work: Work, options: ReclaimOptions): Promise<ReclaimAnswer> {
-  if (options.seize) await work.lanes.endAll();
-  else if (options.longestLeaseMs !== undefined)
-    await work.lanes.shorten(work.at.now + options.longestLeaseMs);
-  const leases = await endLost(work, options.limit + 1);
-  const lost = await findLost(work, leases, options.limit + 1);
-  const taken = lost.slice(0, options.limit);
+  const { seize, longestLeaseMs, limit } = options;
+  if (seize) await work.lanes.endAll();
+  const leases = await endLost(work, limit + 1);
+  const lost = await findLost(work, leases, limit + 1);
+  const taken = lost.slice(0, limit);
   const found = await openAll(work, taken);
   let unknown = 0;
   for (const attempt of groupByAttempt(found, ({ row }) => row)) unknown += takeBack(work, attempt, options);
+  // Last, as it locks lanes out of their order: whoever waits for other locks after it may wait in a circle.
+  if (!seize && longestLeaseMs !== undefined) await work.lanes.shorten(work.at.now + longestLeaseMs);
   return { released: found.length - unknown, unknown, more: lost.length > taken.length };
 }
 
