@@ -46,8 +46,8 @@ export async function readBody(exchange: Exchange, options: BodyOptions): Promis
 }
 
 /**
- * As {@link readBody}, in one piece. A large one whose length is known comes into one piece of memory, which is taken
- * once it is reserved; the memory of several is returned once they are joined.
+ * As {@link readBody}, in one piece. A large body whose length is declared is read into one piece of memory, which is
+ * allocated once all of it is reserved. The pieces of any other body are joined, and their memory is given back.
  */
 export async function readWholeBody(exchange: Exchange, options: BodyOptions): Promise<Buffer> {
   const declared = declaredLength(exchange, options) ?? 0;
@@ -60,8 +60,8 @@ export async function readWholeBody(exchange: Exchange, options: BodyOptions): P
 }
 
 /**
- * As {@link readBody}, but passes each chunk to `sink` as it arrives, or all as one where it has `wholeBytes`. An
- * exception of `sink` ends the reading.
+ * As {@link readBody}, but passes each piece to `sink` as it arrives. With `wholeBytes`, the declared length, `sink`
+ * gets the whole body as one piece. An exception of `sink` ends the reading.
  */
 export async function receiveBody(
   exchange: Exchange,
@@ -239,14 +239,14 @@ function collect(exchange: Exchange, options: BodyOptions, room: Room, into: Gat
   });
 }
 
-/** Whether a large body, of which so much has come, began another slice with its last piece. */
+/** Whether the last piece of a large body, of which `taken` bytes have come, began another slice. */
 function isTurnOver(bytes: number, taken: number): boolean {
   return (
     taken > MAX_BLOCK_BYTES && Math.floor(taken / SLICE_BYTES) > Math.floor((taken - bytes) / SLICE_BYTES)
   );
 }
 
-/** Pauses a body for a turn: whoever sends as fast as we read would keep others waiting. */
+/** Pauses a body for a turn: a client that sends as fast as we read would keep others waiting. */
 async function letOthersRead(request: Exchange['request'], isReading: () => boolean): Promise<void> {
   request.pause();
   await ownTurn();
@@ -275,7 +275,7 @@ export type Sink = (chunk: Buffer) => void;
 const DIRECT_CHUNKS = 64;
 /** Size of the first block; each further one is twice the size of the one before. */
 const BLOCK_BYTES = 64 * 1024;
-/** As much as comes before the room for all of a body is reserved: the first step, and a piece. */
+/** The most that comes before the room for all of a body is reserved: the first step, and one read from the socket. */
 const BEFORE_WHOLE_BYTES = STEP_BYTES + BLOCK_BYTES;
 /** Allocations of this size come directly from the system, and return there when freed (`waybill`). */
 const MAX_BLOCK_BYTES = 1024 * 1024;
@@ -285,7 +285,8 @@ const LEAST_PART = 1 / 2;
 /**
  * Precedes a sink that keeps its pieces. A client may send its body byte by byte, and every piece kept costs some
  * hundred bytes more than its content: so the first pieces pass unchanged, and later ones are copied into blocks. A
- * small view of a large buffer is copied at once, since it would keep the buffer alive.
+ * small view of a large buffer is copied at once, since it would keep the buffer alive. What is to be one piece is
+ * copied from the first byte on.
  */
 export class Gatherer {
   readonly #sink: Sink;
@@ -295,7 +296,7 @@ export class Gatherer {
   #blockBytes: number;
   #used = 0;
 
-  /** With `wholeBytes` all comes to so many bytes, and is to be one piece (see {@link goOnWhole}). */
+  /** `wholeBytes`: the size of all that comes, which is to be one piece (see {@link goOnWhole}); null: unknown. */
   constructor(sink: Sink, wholeBytes: number | null = null) {
     this.#sink = sink;
     this.#wholeBytes = wholeBytes;
@@ -311,11 +312,12 @@ export class Gatherer {
       return 'kept';
     }
     for (let from = 0; from < chunk.length; ) {
+      // A full block is passed on once more comes: until then it may become a part of the whole.
+      if (this.#used === this.#blockBytes) this.#next();
       this.#block ??= Buffer.allocUnsafeSlow(this.#blockBytes);
       const copied = chunk.copy(this.#block, this.#used, from);
       from += copied;
       this.#used += copied;
-      if (this.#used === this.#blockBytes) this.#next();
     }
     return 'copied';
   }
@@ -323,8 +325,10 @@ export class Gatherer {
   /** There is room for all: what has come, and all that follows, goes into one block. */
   goOnWhole(): void {
     if (this.#wholeBytes === null) return;
+    const before = this.#block;
     const block = Buffer.allocUnsafeSlow(this.#wholeBytes);
-    this.#block?.copy(block, 0, 0, this.#used);
+    before?.copy(block, 0, 0, this.#used);
+    if (before !== null) giveBack(before);
     this.#block = block;
     this.#blockBytes = this.#wholeBytes;
   }
@@ -334,7 +338,7 @@ export class Gatherer {
     this.#blockBytes = Math.min(2 * this.#blockBytes, MAX_BLOCK_BYTES);
   }
 
-  /** Passes on what was gathered; call it once at the end. */
+  /** Passes on what was gathered. Call it once, at the end. */
   flush(): void {
     if (this.#block === null) return;
     this.#sink(this.#block.subarray(0, this.#used));
