@@ -1,6 +1,7 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
-import { expect, test } from 'vitest';
-import { RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
+import { expect, onTestFinished, test } from 'vitest';
+import { exchangeRaw, RawClient, serve, WIDE_LIMITS } from '../../test/peers/http.ts';
 
 /**
  * Blanks that the parser skips without counting them as header: their number is not bounded by `maxHeaderBytes`, so
@@ -49,4 +50,25 @@ test.each(PLACES)('%s end with the time for the header', async (_, begin, filler
   const client = new RawClient(port, begin);
   await flood(client, filler, Number.POSITIVE_INFINITY);
   expect(await client.closed).toMatch(/^HTTP\/1\.1 408 .*"request_timeout"/s);
+});
+
+test('a request that came while the event loop was held up is answered', async () => {
+  // As soon as a connection is taken, and before anything is read from it, the time for its header passes.
+  const holdUp = () => {
+    const until = performance.now() + 200;
+    while (performance.now() < until);
+  };
+  subscribe('net.server.socket', holdUp);
+  onTestFinished(() => void unsubscribe('net.server.socket', holdUp));
+  const { port } = await serve((exchange) => exchange.json(200, 'hello'), {
+    limits: { ...WIDE_LIMITS, headerTimeoutMs: 50 },
+  });
+  expect(await exchangeRaw(port, 'GET / HTTP/1.1\r\nHost: x')).toMatch(
+    /^HTTP\/1\.1 408 .*"request_timeout"/s,
+  );
+  // A whole one is answered as any other, and the next one too.
+  const client = new RawClient(port, 'GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await client.until(/hello/);
+  client.socket.write(`GET / HTTP/1.1\r\n${HELLO}\r\n`);
+  expect(await client.closed).toMatch(/^HTTP\/1\.1 200 .*hello.*HTTP\/1\.1 200 .*hello[^H]*$/s);
 });

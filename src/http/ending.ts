@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, yieldToLoop } from '../lib/clock.ts';
 import { Stop } from '../lib/stop.ts';
 
 /** An event that happens once, and its listeners. */
@@ -82,6 +82,8 @@ export async function lingeringClose(socket: Socket, clock: Clock): Promise<void
   for (let waitedMs = 0; waitedMs < LINGER_MS && !closed.aborted; waitedMs += QUIET_MS) {
     const before = socket.bytesRead;
     await clock.sleep(QUIET_MS, closed);
+    // Where the event loop was held up, what came meanwhile has not been read yet.
+    await yieldToLoop();
     if (socket.bytesRead === before) break;
   }
   socket.destroy();

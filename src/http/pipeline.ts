@@ -39,6 +39,7 @@ export class Pipeline {
   readonly #running = new Set<Answerable>();
   #held: Held[] = [];
   #listening = false;
+  #unused = true;
   #farewell: (() => void) | null = null;
 
   constructor(socket: Socket, max: number, backlog: Backlog) {
@@ -49,6 +50,11 @@ export class Pipeline {
 
   get idle(): boolean {
     return this.#running.size === 0 && this.#held.length === 0;
+  }
+
+  /** No request has come yet. */
+  get unused(): boolean {
+    return this.#unused;
   }
 
   /** Whether the next step is the client's: to ask, to send the rest of a request, or to read an answer. */
@@ -81,6 +87,7 @@ export class Pipeline {
 
   /** Begins a request now, or when its turn comes. `begin` must call {@link add}. */
   take(request: IncomingMessage, begin: () => void): void {
+    this.#unused = false;
     if (this.#farewell !== null) return;
     if (this.#held.length === 0 && this.#running.size < this.#max) begin();
     else if (this.#backlog.held < this.#backlog.max) this.#hold({ request, begin });

@@ -2,7 +2,7 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import { createServer as createTlsServer, Server as TlsServer } from 'node:https';
 import type { Socket } from 'node:net';
 import type { SecureContextOptions } from 'node:tls';
-import type { Clock } from '../lib/clock.ts';
+import { type Clock, yieldToLoop } from '../lib/clock.ts';
 import { createRequestIds } from '../lib/id.ts';
 import { bindAll, TLS_RULES } from '../lib/listen.ts';
 import type { Log } from '../lib/log.ts';
@@ -186,6 +186,7 @@ class NodeHttpServer implements HttpServer {
     server.on('clientError', (error: ClientError, duplex) => {
       const socket = duplex as Socket;
       if (isBeyondLast(error)) this.#leave(socket);
+      else if (socket.bytesRead === 0) void this.#readOnce(error, socket);
       else this.#refuse(problemOfClientError(error, socket), socket);
     });
     return server;
@@ -259,6 +260,13 @@ class NodeHttpServer implements HttpServer {
       error: error instanceof Error ? error.stack : String(error),
     });
     if (!exchange.answered) exchange.problem(internalError());
+  }
+
+  /** Reads once before it refuses: where the event loop was held up, the request may have come in time. */
+  async #readOnce(error: ClientError, socket: Socket): Promise<void> {
+    await yieldToLoop();
+    if (socket.destroyed || !this.#connections.of(socket).pipeline.unused) return;
+    this.#refuse(problemOfClientError(error, socket), socket);
   }
 
   /** Refuses bytes that are not a readable request; null if there is nobody to tell. */
