@@ -93,7 +93,8 @@ export interface Intake {
   /**
    * Accepts submissions durably: when it resolves, every `accepted` one is on stable storage. Returns one answer per
    * submission, in order; never rejects. `together`: all are accepted or none; if one is refused, all get its refusal.
-   * The memory of large contents that were accepted is given back (`isReadBack`): they must not be read afterwards.
+   * The contents are the intake's from the call on, whatever the answer. It gives back the memory of large ones
+   * (`isReadBack`) once it needs them no more: whoever calls this must not read them again.
    */
   accept(submissions: readonly Submission[], together?: boolean): Promise<IntakeAnswer[]>;
   /**

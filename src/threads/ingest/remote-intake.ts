@@ -1,4 +1,4 @@
-import type { Submission } from '../../domain/message.ts';
+import { isReadBack, type Submission } from '../../domain/message.ts';
 import type { RouteFacts } from '../../domain/route-match.ts';
 import type {
   Intake,
@@ -7,6 +7,7 @@ import type {
   RouteExplanation,
   Suspension,
 } from '../../engine/contract.ts';
+import { giveBack } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { createIdSource } from '../../lib/id.ts';
 import { NewestMap } from '../../lib/newest-map.ts';
@@ -45,6 +46,9 @@ export class RemoteIntake implements Intake {
   async accept(submissions: readonly Submission[], together = false): Promise<IntakeAnswer[]> {
     const transfer: ArrayBuffer[] = [];
     const packed = submissions.map((submission) => packSubmission(submission, transfer));
+    // They are copied, and the answer takes a while. All are packed before, as they may have pieces in common.
+    for (const submission of submissions)
+      if (isReadBack(submission)) for (const chunk of submission.content.chunks) giveBack(chunk);
     const { line } = this.#deps;
     const answers = (await line.ask('intake', 'accept', [packed, together], transfer)) as IntakeAnswer[];
     for (const [place, answer] of answers.entries())

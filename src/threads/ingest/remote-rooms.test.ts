@@ -4,6 +4,7 @@ import { submissionNamed } from '../../../test/simulation/scene.ts';
 import { ManualClock } from '../../../test/support/manual-clock.ts';
 import type { IngestRooms } from '../../app/mail-parts.ts';
 import { loadConfig, NOTHING_STORED } from '../../config/load.ts';
+import type { Submission } from '../../domain/message.ts';
 import type { Intake, IntakeAnswer } from '../../engine/contract.ts';
 import { seededRandom } from '../../lib/random.ts';
 import { type CallsUnderWay, engineRooms } from './engine-rooms.ts';
@@ -150,6 +151,25 @@ test('a key with too much queued is refused at once, for a second', async () => 
   expect(rooms.intake.suspended('full')).toBeNull();
   answer = { kind: 'accepted', id: 'msg_1', captured: false };
   expect(await rooms.intake.accept([submission])).toEqual([answer]);
+});
+
+test('the memory of large contents is given back once they are packed, whatever becomes of them', async () => {
+  const arrived: string[] = [];
+  const accept = async (all: readonly Submission[]) => {
+    for (const { content } of all) arrived.push(Buffer.concat(content.chunks).toString('latin1', 0, 3));
+    return all.map(() => ({ kind: 'suspended', suspension: FULL }));
+  };
+  const { rooms } = overLine({ intake: { accept } });
+  const shared = Buffer.alloc(2 * 1024 * 1024, 'two');
+  const small = Buffer.alloc(64 * 1024, 'one');
+  const two = [[shared], [shared], [small]].map((chunks) => {
+    const one = submissionNamed('a', 1);
+    return { ...one, content: { ...one.content, chunks, sizeBytes: chunks[0]?.length ?? 0 } };
+  });
+  const answered = rooms.intake.accept(two);
+  expect([shared.length, small.length]).toEqual([0, 64 * 1024]);
+  await answered;
+  expect(arrived).toEqual(['two', 'two', 'one']);
 });
 
 test('what is to be accepted together is asked for together, and its refusal says nothing of a key', async () => {
