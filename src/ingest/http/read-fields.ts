@@ -19,7 +19,7 @@ import { fieldsFromJson } from './schema.ts';
  * Memory that a message takes until it is on disk, in bytes for each byte of its body: the body, and what is composed
  * of it. Files come as base64 in JSON, and grow by 37 % when they come in a form.
  */
-const JSON_WEIGHT = 2;
+export const JSON_WEIGHT = 2;
 const FORM_WEIGHT = 2.4;
 
 /** What bounds a body. */

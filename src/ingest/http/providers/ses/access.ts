@@ -6,7 +6,7 @@ import { type Clock, inSlices } from '../../../../lib/clock.ts';
 import type { Authenticator, Caller } from '../../../authenticator.ts';
 import { digestOf } from '../../idempotency.ts';
 import type { IngestOptions } from '../../options.ts';
-import { messageBodyBounds } from '../../read-fields.ts';
+import { JSON_WEIGHT, messageBodyBounds } from '../../read-fields.ts';
 import {
   gatherHeaders,
   isSignedWith,
@@ -23,8 +23,11 @@ export interface SignedDeps {
   /** Bytes of bodies in memory. */
   readonly budget: Budget;
   readonly clock: Pick<Clock, 'wall'>;
-  readonly options: Pick<IngestOptions, 'limits' | 'publicHosts'>;
+  readonly options: Pick<IngestOptions, 'publicHosts'> & { readonly limits: BodyLimits };
 }
+
+/** What bounds a body. */
+type BodyLimits = Pick<IngestOptions['limits'], 'maxMessageBytes'>;
 
 const SERVICE = 'ses';
 const DIGEST_HEADER = 'x-amz-content-sha256';
@@ -72,14 +75,10 @@ export async function signedCaller(exchange: Exchange, deps: SignedDeps): Promis
 }
 
 /** Reads the body of a request whose signature is verified. Throws 400 if it is not the signed one; 413, 415, 503. */
-export async function readSignedBody(
-  exchange: Exchange,
-  limits: IngestOptions['limits'],
-  budget: Share,
-): Promise<Buffer> {
+export async function readSignedBody(exchange: Exchange, limits: BodyLimits, budget: Share): Promise<Buffer> {
   const early = READ_EARLY.get(exchange);
   if (early !== undefined) return early.body;
-  const body = await readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
+  const body = await readJsonOf(exchange, limits, budget);
   if (exchange.headers[DIGEST_HEADER] === (await inSlices(digestOf(body)))) return body;
   throw new Problem(
     400,
@@ -93,10 +92,14 @@ async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDe
   const known = READ_EARLY.get(exchange);
   if (known !== undefined) return known;
   const budget = deps.budget.share(`signed ${accessKeyId}`);
-  const body = await readWholeBody(exchange, { ...messageBodyBounds(deps.options.limits), budget });
+  const body = await readJsonOf(exchange, deps.options.limits, budget);
   const early = { body, digest: await inSlices(digestOf(body)) };
   READ_EARLY.set(exchange, early);
   return early;
+}
+
+function readJsonOf(exchange: Exchange, limits: BodyLimits, budget: Share): Promise<Buffer> {
+  return readWholeBody(exchange, { ...messageBodyBounds(limits), budget, weight: JSON_WEIGHT });
 }
 
 function requestOf({ method, path, search, request }: Exchange): SignedRequest {
