@@ -7,9 +7,10 @@ import { boundaryOf, fieldText, MultipartParser, type MultipartPart } from '../.
 import { Problem } from '../../http/problem.ts';
 import { giveBack, giveBackAllBut, type Share } from '../../lib/budget.ts';
 import { inSlices, SLICE_BYTES, type Sliced } from '../../lib/clock.ts';
+import type { Random } from '../../lib/random.ts';
 import type { ReadFields } from './fields.ts';
 import { type FormEntry, fieldsFromForm } from './form-fields.ts';
-import { type Cut, cutLargeFiles, withLargeFiles } from './large-files.ts';
+import { cutLargeFiles, fieldsWithFiles } from './large-files.ts';
 import type { IngestLimits } from './options.ts';
 import { fieldsFromJson } from './schema.ts';
 
@@ -28,11 +29,16 @@ interface BodyBounds {
   readonly budget: Share;
 }
 
+/** What bounds the body of a submission, and draws the marks of its large files. */
+interface SubmissionBounds extends BodyBounds {
+  readonly random: Random;
+}
+
 /** Reads the body of one media type. */
-type Reader<T> = (exchange: Exchange, mediaType: MediaType, bounds: BodyBounds) => Promise<T>;
+type Reader<T, B = BodyBounds> = (exchange: Exchange, mediaType: MediaType, bounds: B) => Promise<T>;
 
 /** The readers of `POST /api/v1/messages`, by media type. */
-const READERS: ReadonlyMap<string, Reader<ReadFields>> = new Map([
+const READERS: ReadonlyMap<string, Reader<ReadFields, SubmissionBounds>> = new Map([
   ['application/json', (exchange, _, bounds) => readJsonFields(exchange, bounds)],
   ['multipart/form-data', async (...given) => fieldsFromForm(await readMultipart(...given))],
 ]);
@@ -44,7 +50,7 @@ const FORM_READERS: ReadonlyMap<string, Reader<FormEntry[]>> = new Map([
 ]);
 
 /** Reads the fields of a submission. Throws 415, 413, 400, 503. */
-export function readFields(exchange: Exchange, bounds: BodyBounds): Promise<ReadFields> {
+export function readFields(exchange: Exchange, bounds: SubmissionBounds): Promise<ReadFields> {
   return readBy(READERS, exchange, bounds);
 }
 
@@ -53,11 +59,7 @@ export function readForm(exchange: Exchange, bounds: BodyBounds): Promise<FormEn
   return readBy(FORM_READERS, exchange, bounds);
 }
 
-function readBy<T>(
-  readers: ReadonlyMap<string, Reader<T>>,
-  exchange: Exchange,
-  bounds: BodyBounds,
-): Promise<T> {
+function readBy<T, B>(readers: ReadonlyMap<string, Reader<T, B>>, exchange: Exchange, bounds: B): Promise<T> {
   const mediaType = requireType(exchange, [...readers.keys()]);
   const read = readers.get(mediaType.type);
   if (read === undefined) throw new Error('a media type without its reader was let through');
@@ -91,28 +93,18 @@ async function parsedJson(exchange: Exchange, bounds: BodyBounds, rewrite?: Rewr
   });
 }
 
-async function readJsonFields(exchange: Exchange, bounds: BodyBounds): Promise<ReadFields> {
+async function readJsonFields(exchange: Exchange, bounds: SubmissionBounds): Promise<ReadFields> {
   const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
   const body = await readWhole(exchange, bounds, JSON_WEIGHT);
   const fieldsOf = (text: Buffer) => fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
   if (body.length <= SLICE_BYTES) return fieldsOf(body);
   return await bounds.budget.inTurn(body.length, async () => {
-    const cut = await inSlices(cutLargeFiles(body));
+    const cut = await inSlices(cutLargeFiles(body, bounds.random));
     // What is faulty is told as it was sent.
-    const read = (cut === null ? null : fieldsWithout(cut, fieldsOf)) ?? fieldsOf(body);
+    const read = (cut === null ? null : fieldsWithFiles(cut, fieldsOf)) ?? fieldsOf(body);
     giveBack(body);
     return read;
   });
-}
-
-function fieldsWithout(cut: Cut, fieldsOf: (text: Buffer) => ReadFields): ReadFields | null {
-  try {
-    const read = fieldsOf(cut.text);
-    return read.faults.length > 0 ? null : withLargeFiles(read, cut);
-  } catch (error) {
-    if (error instanceof Problem) return null;
-    throw error;
-  }
 }
 
 async function readMultipart(

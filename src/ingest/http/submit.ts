@@ -14,11 +14,10 @@ import { givenPlaces, willBeSigned } from './verdict.ts';
 
 /** Takes a message, and answers. */
 export async function answerSubmit(call: Call, deps: SubmitDeps): Promise<void> {
-  const { limits } = deps.options;
   answer(
     call,
     await takeOne(call, deps, async (budget) =>
-      readSubmission(call, await readFields(call.exchange, { limits, budget }), deps),
+      readSubmission(call, await readFieldsOf(call, deps, budget), deps),
     ),
   );
 }
@@ -75,6 +74,10 @@ export async function answerPreflight(call: Call, deps: SubmitDeps): Promise<voi
 async function readAny(call: Call, deps: SubmitDeps, budget: Share): Promise<ReadRequest> {
   const { exchange } = call;
   if (requireType(exchange, TYPES).type === FINISHED) return await readRaw(call, deps, budget);
-  const { limits } = deps.options;
-  return await readSubmission(call, await readFields(exchange, { limits, budget }), deps, true);
+  return await readSubmission(call, await readFieldsOf(call, deps, budget), deps, true);
+}
+
+function readFieldsOf({ exchange }: Call, deps: SubmitDeps, budget: Share): Promise<ReadFields> {
+  const { options, random } = deps;
+  return readFields(exchange, { limits: options.limits, budget, random });
 }
