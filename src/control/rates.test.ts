@@ -74,10 +74,10 @@ describe('rates', () => {
   });
 
   it('tell how many recipients were not told apart', async () => {
-    const others = { ...trafficCount({}, { delivered: 2, failed: 1, complained: 1 }), ...NOT_TOLD };
-    await stores.traffic.addTraffic([trafficCount(), others], MOST);
+    const ends = { delivered: 3, failed: 2, bounced: 1, complained: 1 };
+    await stores.traffic.addTraffic([trafficCount(), { ...trafficCount({}, ends), ...NOT_TOLD }], MOST);
     const found = await over().rates({ by: 'domain', days: 1 });
-    expect(found).toMatchObject({ rows: [{ delivered: [1] }], total: { delivered: [3] }, others: 4 });
+    expect(found).toMatchObject({ rows: [{ delivered: [1] }], total: { delivered: [4] }, others: 4 });
   });
 
   it('name at most fifty, the most mail first, and say how many there are besides', async () => {
@@ -88,10 +88,24 @@ describe('rates', () => {
     expect(total.delivered).toEqual([58]);
   });
 
+  it('put names with the most recipients first; one whose mail came back counts once', async () => {
+    await stores.traffic.addTraffic(
+      [
+        trafficCount({ domain: 'back.example' }, { delivered: 3, failed: 3, bounced: 3, complained: 3 }),
+        trafficCount({ domain: 'most.example' }, { delivered: 4 }),
+        trafficCount({ domain: 'spam.example' }, { complained: 9 }),
+      ],
+      MOST,
+    );
+    const { rows } = await over().rates({ by: 'domain', days: 1 });
+    expect(rows.map(({ name }) => name)).toEqual(['most.example', 'back.example', 'spam.example']);
+  });
+
   it('are worked out once for all who ask within half a minute', async () => {
     let asked = 0;
     const traffic: RateDeps['views']['traffic'] = (query) => {
       asked++;
+      expect(query.sumsOnly).toBe(true);
       return stores.views.traffic(query);
     };
     const { clock, rates } = over({ counts: stores.views.counts, traffic });

@@ -1,5 +1,5 @@
 import { INBOX } from '../domain/relay.ts';
-import type { TrafficSums } from '../domain/traffic.ts';
+import { endedOf, type TrafficSums } from '../domain/traffic.ts';
 import { formatTimestamp } from '../lib/clock.ts';
 import type { RateCounts, RateOperations, RateRow, Rates } from '../operations/rates.ts';
 import type { RequestOf } from '../operations/table.ts';
@@ -81,16 +81,23 @@ async function ratesByTraffic({ by, days }: Asked, { views, clock }: RateDeps): 
   const named = new Map<string, Counted>();
   let others = 0;
   for (let day = 0; day < days; day++) {
-    const range = { period: 'day', from: from + day, count: 1, where: {} } as const;
-    const found = await views.traffic({ ...range, by: by === 'tag' ? 'tag' : 'domain', limit: MAX_NAMES });
+    const found = await views.traffic({
+      period: 'day',
+      from: from + day,
+      count: 1,
+      where: {},
+      by: by === 'tag' ? 'tag' : 'domain',
+      limit: MAX_NAMES,
+      sumsOnly: true,
+    });
     for (const { sums } of found.steps) add(total, day, sums);
     for (const { name, sums } of found.rows) {
-      if (sizeOf(sums) === 0) continue;
+      if (sums.delivered + sums.failed + sums.complained === 0) continue;
       const counted = named.get(name) ?? nothing(days);
       if (named.size < MAX_NAMES) named.set(name, counted);
       add(counted, day, sums);
     }
-    if (found.others !== null) others += sizeOf(found.others);
+    if (found.others !== null) others += endedOf(found.others);
   }
   const rows = [...named].map(([name, counted]) => ({ name, ...counted }));
   return { by, ...shownOf(rows, from, days), total, others };
@@ -108,18 +115,13 @@ function add(to: Counted, day: number, sums: TrafficSums): void {
     to[rated][day] = (to[rated][day] ?? 0) + sums[rated];
 }
 
-/** Recipients; who called it spam may have got it on another day. */
-function sizeOf({ delivered, failed, complained }: TrafficSums): number {
-  return delivered + failed + complained;
-}
-
 function shownOf(
   rows: readonly RateRow[],
   from: number,
   days: number,
 ): Pick<Rates, 'from' | 'days' | 'rows' | 'moreNames'> {
   const sorted = rows
-    .map((row) => ({ row, size: sum(row.delivered) + sum(row.failed) + sum(row.complained) }))
+    .map((row) => ({ row, size: endedOf(sumsOf(row)) }))
     .sort((a, b) => b.size - a.size || (a.row.name < b.row.name ? -1 : 1));
   return {
     from: formatTimestamp(from * DAY_MS),
@@ -127,6 +129,10 @@ function shownOf(
     rows: sorted.slice(0, MAX_ROWS).map(({ row }) => row),
     moreNames: Math.max(0, sorted.length - MAX_ROWS),
   };
+}
+
+function sumsOf({ delivered, failed, bounced }: RateCounts): Parameters<typeof endedOf>[0] {
+  return { delivered: sum(delivered), failed: sum(failed), bounced: sum(bounced) };
 }
 
 function sum(numbers: readonly number[]): number {

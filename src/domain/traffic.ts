@@ -103,15 +103,18 @@ export function addTraffic(to: ReturnType<typeof noTraffic>, more: TrafficSums):
   for (const [place, count] of more.times.entries()) to.times[place] = (to.times[place] ?? 0) + count;
 }
 
-/** Of those with an end, the share (0 to 1) that was delivered and did not come back; null: none has one. */
-export function successOf({
-  delivered,
-  failed,
-  bounced,
-}: Pick<TrafficSums, 'delivered' | 'failed' | 'bounced'>): number | null {
+type Ends = Pick<TrafficSums, 'delivered' | 'failed' | 'bounced'>;
+
+/** Recipients that mail was delivered to or failed for. One whose mail came back is both, and counts once. */
+export function endedOf({ delivered, failed, bounced }: Ends): number {
   // What came back may have been delivered before the time that is counted.
-  const kept = Math.max(0, delivered - bounced);
-  return kept + failed === 0 ? null : kept / (kept + failed);
+  return Math.max(0, delivered - bounced) + failed;
+}
+
+/** Of those with an end, the share (0 to 1) that was delivered and did not come back; null: none has one. */
+export function successOf(ends: Ends): number | null {
+  const ended = endedOf(ends);
+  return ended === 0 ? null : (ended - ends.failed) / ended;
 }
 
 /** How many recipients something became of, and attempts that left them waiting: what rows are sorted by. */

@@ -54,6 +54,8 @@ export interface TrafficQuery extends TrafficRange {
   readonly by: TrafficDimension | null;
   /** Most rows, and most groups of replies. */
   readonly limit: number;
+  /** Leaves out what costs more to read: `ended` of the rows, and the replies. Both are then empty. */
+  readonly sumsOnly?: boolean;
 }
 
 /** What was counted. */

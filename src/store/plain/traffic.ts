@@ -215,18 +215,19 @@ function kindText({ relay, domain, provider, keyId, tags }: TrafficKind, detail:
 
 /** The view `traffic`. */
 export function* traffic(query: TrafficQuery): Work<TrafficFound> {
-  const { by, limit } = query;
+  const { by, limit, sumsOnly = false } = query;
   const steps = yield* rows<SumsRow & { start: number }>`SELECT start, ${ADDED} FROM traffic
     WHERE ${inRange(query)} GROUP BY start ORDER BY start`;
   const names = by === null ? NO_NAMES : yield* namesBy(by, query);
   const shown = names.rows.slice(0, limit);
-  const lines = by === null || shown.length === 0 ? null : yield* linesOf(by, shown, names.texts, query);
+  const hasLines = !sumsOnly && shown.length > 0;
+  const lines = by === null || !hasLines ? null : yield* linesOf(by, shown, names.texts, query);
   return {
     others: names.others,
     rows: shown.map((row) => ({ ...row, ended: lines?.get(row.name) ?? [] })),
     moreNames: Math.max(0, names.rows.length - limit),
     steps: steps.map(({ start, ...row }) => ({ start, sums: sumsOf(row) })),
-    replies: query.period === 'minute' ? [] : yield* repliesIn(query),
+    replies: sumsOnly || query.period === 'minute' ? [] : yield* repliesIn(query),
   };
 }
 

@@ -114,6 +114,19 @@ export function trafficContract(open: OpenSubject): void {
       expect(await lines({ by: 'tag', where: { tag: 'news' }, limit: 1 })).toEqual({ news: [] });
     });
 
+    it('leaves out what was not asked for besides sums', async () => {
+      await subject.traffic.addTraffic([trafficCount({ tags: tagsText(['news']) })], 9);
+      await subject.traffic.addReplies([replyCount({})], 9);
+      const whole = await ask();
+      expect([whole.rows[0]?.ended, whole.replies.length]).toEqual([[1], 1]);
+      const [row] = whole.rows;
+      expect(await ask({ sumsOnly: true })).toEqual({
+        ...whole,
+        rows: [{ ...row, ended: [] }],
+        replies: [],
+      });
+    });
+
     it('counts kinds beyond the bound without what tells them apart', async () => {
       const kinds = ['a', 'b', 'c', 'd'].map((name) => trafficCount({ domain: `${name}.example` }));
       await subject.traffic.addTraffic(kinds, MOST);
