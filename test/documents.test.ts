@@ -9,7 +9,7 @@ import { expect, test } from 'vitest';
 import { SETTINGS } from '../src/config/settings.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
 import { versionsWritten } from '../tools/set-version.ts';
-import { factsIn, STABLE, stableDoc, stableFacts } from '../tools/stable-doc.ts';
+import { demandsSince, factsIn, STABLE, stableDoc, stableFacts } from '../tools/stable-doc.ts';
 import { Installation } from './support/installation.ts';
 import { firstCells } from './support/smtp-refusals.ts';
 
@@ -107,6 +107,25 @@ test('nothing that a release promised is gone', () => {
   const now = stableFacts();
   const gone = [...factsIn(readFileSync(STABLE, 'utf8'))].filter((fact) => !now.has(fact));
   expect(gone, 'docs/stability.md says that these stay').toEqual([]);
+});
+
+test('no request demands more than a release did', () => {
+  expect(
+    demandsSince(readFileSync(STABLE, 'utf8')),
+    'a new field must be optional; if only a new variant needs it, add its line to docs/stable.txt by hand',
+  ).toEqual([]);
+});
+
+test('a demand is new only where what it is part of is not', () => {
+  const before = 'takes Mail => a! a:string list:object[] list? old? old:string\nwaybill => --version\n';
+  const now = [
+    ['takes Mail', 'a! b! c? list[].d! new? new.e!'],
+    ['takes Else', 'f!'],
+    ['gives Mail', 'g!'],
+    ['waybill', '<file>!'],
+  ];
+  const facts = factsIn(now.map(([thing, told]) => `${thing} => ${told}\n`).join(''));
+  expect(demandsSince(before, facts)).toEqual(['takes Mail b!', 'takes Mail list[].d!', 'waybill <file>!']);
 });
 
 test('what is new is promised, too', () => {

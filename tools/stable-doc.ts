@@ -1,6 +1,7 @@
 /**
  * Writes docs/stable.txt: what programs and operators rely on, as docs/stability.md promises it: `node tools/stable-doc.ts`.
- * It adds what is new and never removes a fact: what is gone has to be taken out by hand, by whoever means it.
+ * It adds what is new and never removes a fact: what is gone has to be taken out by hand, by whoever means it. Nor does it add
+ * what a known request demands that it did not demand before: that breaks those who send it.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { Command } from 'commander';
@@ -17,14 +18,14 @@ import { providerRoutes } from '../src/ingest/http/providers/providers.ts';
 import { systemClock } from '../src/lib/clock.ts';
 import { systemRandom } from '../src/lib/random.ts';
 import { METRICS } from '../src/observe/metric-table.ts';
-import { OPERATION_NAMES } from '../src/operations/table.ts';
+import { OPERATION_NAMES, OPERATIONS } from '../src/operations/table.ts';
 import { requestOf, resultOf, type Schema } from './operations-doc.ts';
 
 /** Where it lies. */
 export const STABLE = new URL('../docs/stable.txt', import.meta.url);
 
 const HEAD = `# What stays as it is within a major version (docs/stability.md). Written by: node tools/stable-doc.ts
-# A line is a thing and its facts. name? may be left out, name! is always there, name:type, name="value".
+# A line is a thing and its facts. name? may be left out, name! must be given or is always there, name:type, name="value".
 `;
 
 /** Everything that is stable now, a fact each: the thing, then what is so of it. */
@@ -46,13 +47,34 @@ export function factsIn(text: string): ReadonlySet<string> {
   );
 }
 
-/** The document with all that it has, and what is new. */
+/** What requests and commands of a document demand now, and did not. Of a part that is new, such as an optional list, nothing. */
+export function demandsSince(before: string, now: ReadonlySet<string> = stableFacts()): readonly string[] {
+  const known = factsIn(before);
+  const things = new Set([...known].map(thingOf));
+  const parts = new Set([...known].map((fact) => fact.replace(/[?!:=].*$/, '')));
+  return [...now].filter((fact) => {
+    if (known.has(fact) || !things.has(thingOf(fact)) || !DEMAND.test(fact)) return false;
+    const [, whole] = /^(.*?)(?:\[\])*\.[^.]+!$/.exec(fact) ?? [];
+    return whole === undefined || parts.has(whole);
+  });
+}
+
+/** A fact that asks something of those who send requests, or type commands. */
+const DEMAND = /^(?:takes |operation \S+ takes |waybill).*!$/;
+
+function thingOf(fact: string): string {
+  return fact.slice(0, fact.lastIndexOf(' '));
+}
+
+/** The document with all that it has, and what is new but no demand. */
 export function stableDoc(before: string): string {
   const told = new Map<string, string[]>();
-  for (const fact of [...new Set([...factsIn(before), ...stableFacts()])].sort()) {
-    const end = fact.lastIndexOf(' ');
-    const thing = fact.slice(0, end);
-    told.set(thing, [...(told.get(thing) ?? []), fact.slice(end + 1)]);
+  const now = stableFacts();
+  const demands = new Set(demandsSince(before, now));
+  const facts = [...factsIn(before), ...[...now].filter((fact) => !demands.has(fact))];
+  for (const fact of [...new Set(facts)].sort()) {
+    const thing = thingOf(fact);
+    told.set(thing, [...(told.get(thing) ?? []), fact.slice(thing.length + 1)]);
   }
   return HEAD + [...told].map(([thing, tokens]) => `${thing} => ${tokens.join(' ')}\n`).join('');
 }
@@ -66,6 +88,7 @@ function things(): readonly Thing[] {
     ...OPERATION_NAMES.flatMap((name): Thing[] => [
       [`operation ${name} takes`, taken(requestOf(name))],
       [`operation ${name} gives`, given(resultOf(name))],
+      [`operation ${name}`, [`by=${OPERATIONS[name].access.role}`]],
     ]),
     ...PROVIDER_NAMES.map((name): Thing => [`provider ${name}`, routesOf(name)]),
     ...commandsOf(program({ terminal: processTerminal, clock: systemClock, random: systemRandom }, false)),
@@ -137,14 +160,13 @@ interface Description {
   readonly components: Readonly<Record<string, Readonly<Record<string, Schema>>>>;
 }
 
-/** What a request may hold: each field, which of them may be left out, and every type and value that is taken. */
+/** What a request may hold: each field, which of them may be left out, and every type and value that it takes. */
 function taken(schema: Schema, path = ''): string[] {
   const own = path === '' ? [] : typesOf(schema).map((type) => `${path}:${type}`);
   return [
     ...own,
     ...fieldsOf(schema).flatMap(([name, field, isNeeded]) => {
-      const inner = taken(field, under(path, name));
-      return isNeeded ? inner : [`${under(path, name)}?`, ...inner];
+      return [`${under(path, name)}${isNeeded ? '!' : '?'}`, ...taken(field, under(path, name))];
     }),
     ...within(schema, path, taken),
   ];
@@ -210,11 +232,15 @@ function routesOf(name: (typeof PROVIDER_NAMES)[number]): string[] {
   return own.map(({ method, path }) => `${method},${path}`);
 }
 
+function demanded(name: string, isNeeded: boolean): readonly string[] {
+  return isNeeded ? [name, `${name}!`] : [name];
+}
+
 function commandsOf(command: Command, parents = ''): readonly Thing[] {
   const name = `${parents}${command.name()}`;
   const tokens = [
-    ...command.registeredArguments.map((argument) => `<${argument.name()}>`),
-    ...command.options.map(({ long, short }) => long ?? short ?? ''),
+    ...command.registeredArguments.flatMap((argument) => demanded(`<${argument.name()}>`, argument.required)),
+    ...command.options.flatMap(({ long, short, mandatory }) => demanded(long ?? short ?? '', mandatory)),
   ];
   return [[name, tokens], ...command.commands.flatMap((child) => commandsOf(child, `${name} `))];
 }
