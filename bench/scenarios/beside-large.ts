@@ -13,7 +13,7 @@ const LARGE = { connections: 16, bytes: 25_000_000 };
 const SMALL = { connections: 20, sizeBytes: 5120 };
 const PROGRAM = fileURLToPath(new URL('../load/large-bodies.ts', import.meta.url));
 
-/** What others notice of somebody who sends as much as he can, in messages of 25 MB. */
+/** What small messages lose while a client of another key sends messages of 25 MB as fast as it can. */
 export const besideLarge: Scenario = {
   name: 'beside-large',
   shows: `${SMALL.connections} connections post 5 KB of JSON while ${LARGE.connections} of another key post 25 MB each, over and over`,

@@ -8,6 +8,7 @@ import type { RunOptions, Sample, Scenario, Side } from './scenario.ts';
 
 const OWN = '/api/v1/messages';
 const CONNECTIONS = 50;
+
 /** What it costs that a message comes through a provider's API: the whole job, beside our own. */
 export const providerShapes: Scenario = {
   name: 'provider-shapes',

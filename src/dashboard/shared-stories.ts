@@ -63,7 +63,7 @@ export interface SharedStoryDeps {
 
 /** See {@link SharedStoryDeps.readings}. */
 interface Readings {
-  /** Counts one, at a monotonic time in ms, unless there were as many as the limit; null: there is none. */
+  /** Counts one at a monotonic time in ms, unless the source has reached the limit. Null: `limit` is 0, which is none. */
   take(
     source: string,
     window: 'read',

@@ -42,8 +42,8 @@ const row = () =>
     /** The name of a key; null: it is gone, or the row is no key's. */
     label: z.string().nullable(),
     /**
-     * Delivered, captured and failed, in each of at most 60 parts of the time, the oldest first: of as many steps as are
-     * needed for that, the last of fewer. Empty: there are too many to tell.
+     * Recipients delivered, captured and failed in each part of the time, the oldest first. There are at most 60 parts of
+     * equally many steps; the last one may have fewer. Empty: there are too many names or tags to tell.
      */
     ended: z.array(z.number()),
   });
