@@ -1,5 +1,14 @@
 import { ArrowDown, ArrowUp, ChevronsUpDown } from 'lucide-react';
-import { type CSSProperties, lazy, type ReactNode, Suspense, useEffect, useMemo, useRef } from 'react';
+import {
+  type CSSProperties,
+  lazy,
+  type ReactNode,
+  Suspense,
+  useEffect,
+  useMemo,
+  useRef,
+  useState,
+} from 'react';
 import { useAddress } from '../address.ts';
 import { steadily } from '../connection.ts';
 import { formatCount } from '../format.ts';
@@ -59,6 +68,8 @@ export function DataTable<Row>({
   empty,
 }: DataTableProps<Row>) {
   const { shown, orderOf, sortBy } = useSorted(rows, columns);
+  // Rows that changed from one body to the other would be made anew, and lose the focus.
+  const isVirtual = useEver(shown.length >= VIRTUAL_FROM || more?.has === true);
   const tracks = [
     ...(selection ? ['1.25rem'] : []),
     ...columns.map(({ width }) => width ?? 'minmax(0, 1fr)'),
@@ -93,7 +104,7 @@ export function DataTable<Row>({
           sortBy={sortBy}
           selection={selection && <SelectAll selection={selection} ids={shown.map(rowId)} />}
         />
-        {shown.length < VIRTUAL_FROM && !more?.has ? (
+        {!isVirtual ? (
           plain(shown.length)
         ) : (
           <Suspense fallback={plain(VIRTUAL_FROM)}>
@@ -113,6 +124,13 @@ export function DataTable<Row>({
       {more?.has && <LoadMore more={more} auto={shown.length < AUTO_LOAD_ROWS && !more.failed} />}
     </div>
   );
+}
+
+/** Whether something is so, or once was. */
+function useEver(isSo: boolean): boolean {
+  const [was, setWas] = useState(isSo);
+  if (isSo && !was) setWas(true);
+  return was || isSo;
 }
 
 type Order = 'ascending' | 'descending';

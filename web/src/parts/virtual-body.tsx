@@ -10,7 +10,7 @@ export type DrawRow = (
   measure?: (element: HTMLElement | null) => void,
 ) => ReactNode;
 
-/** Of a row that has only what fits in a line; what was measured last is a better guess at the next. */
+/** Of a row with a single line: the guess until a row has been measured. */
 const ROW_HEIGHT = 39;
 /** Rows drawn before and after those in sight. */
 const OVERSCAN = 12;
@@ -33,15 +33,15 @@ export default function VirtualBody({
     const box = body.current?.getBoundingClientRect();
     if (box) setTop(Math.round(box.top + window.scrollY));
   }, [count]);
-  // A wrong guess at a row costs another drawing of the body as soon as it is measured.
-  const height = useRef(ROW_HEIGHT);
+  // The first height that is measured is the guess for all others: a guess that changed would move the rows not yet seen.
+  const height = useRef<number | null>(null);
   const virtualizer = useWindowVirtualizer<HTMLElement>({
     count,
-    estimateSize: () => height.current,
+    estimateSize: () => height.current ?? ROW_HEIGHT,
     measureElement: (...row) => {
       const measured = measureElement(...row);
-      // A row that is not shown has none, and tells nothing of the others.
-      if (measured > 0) height.current = measured;
+      // A row that is not shown has none, and says nothing about the others.
+      if (measured > 0) height.current ??= measured;
       return measured;
     },
     overscan: OVERSCAN,

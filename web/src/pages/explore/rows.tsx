@@ -1,10 +1,12 @@
 import { linkOptions } from '@tanstack/react-router';
 import { useMemo } from 'react';
+import { endedOf } from '../../../../src/domain/traffic.ts';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { formatCount, formatRate, formatWithin } from '../../format.ts';
 import { classNames, FILLS } from '../../parts/class-names.ts';
 import { type Column, column, countColumn, DataTable } from '../../parts/data-table.tsx';
+import { LeftOut } from '../../parts/left-out.tsx';
 import { Card } from '../../parts/page.tsx';
 import { Sparkline } from '../../parts/sparkline.tsx';
 import { EmptyState } from '../../parts/states.tsx';
@@ -19,7 +21,7 @@ import {
   type TrafficSummary,
 } from './narrowing.ts';
 
-/** Mail by one of its dimensions: a row leads to the page narrowed to it. */
+/** What became of mail, by one dimension. A row opens the page for its mail alone. */
 export function Rows({ view, by }: { readonly view: ResultOf<'traffic'>; readonly by: Dimension }) {
   const [address, put] = useAddress();
   const { rows, others, moreNames } = view;
@@ -50,18 +52,16 @@ export function Rows({ view, by }: { readonly view: ResultOf<'traffic'>; readonl
         }}
         empty={<EmptyState title="No mail in this time">Nothing of it was counted.</EmptyState>}
       />
-      {(moreNames > 0 || others !== null) && (
-        <p className="border-t border-line px-4 py-2.5 text-sm text-soft">
-          {moreNames > 0 && `and ${formatCount(moreNames)} more, with less mail. `}
-          {others !== null &&
-            `${formatCount(endsOf(others) + others.deferred)} more recipients were too many different ones to be told apart.`}
-        </p>
-      )}
+      <LeftOut
+        names={moreNames}
+        noun={labelOf(by)}
+        recipients={others === null ? 0 : others.captured + endedOf(others)}
+      />
     </Card>
   );
 }
 
-/** Within a sentence. */
+/** What the names of the rows are, within a sentence. */
 function labelOf(by: Dimension): string {
   return by === 'key' ? 'API key' : (DIMENSIONS.find(({ value }) => value === by)?.label ?? by).toLowerCase();
 }
@@ -111,8 +111,8 @@ function columnsBy(by: Dimension, most: number): readonly Column<TrafficRow>[] {
 const PARTS = ['delivered', 'captured', 'failed'] as const;
 
 /**
- * What became of them, as a bar: as long as there are many, beside the row with the most. And when, where there is room: a
- * line as high as its own most.
+ * A bar that shows how many were delivered, captured and failed: it is full in the row with the most. Where there is room,
+ * a line shows when; it reaches the top at the row's own most.
  */
 function Ends({ row, most }: { readonly row: TrafficRow; readonly most: number }) {
   const all = endsOf(row);
@@ -140,7 +140,7 @@ function Ends({ row, most }: { readonly row: TrafficRow; readonly most: number }
         <Sparkline
           label={`over time, ${formatCount(Math.min(...row.ended))} to ${formatCount(Math.max(...row.ended))} at once`}
           lines={[{ color: 'all', values: row.ended }]}
-          className="ml-1 h-5 w-20 shrink-0 @max-[60rem]:hidden @max-[42rem]:block"
+          className="ml-1 hidden h-5 w-20 shrink-0 @max-[42rem]:block @min-[60rem]:block"
         />
       )}
     </span>

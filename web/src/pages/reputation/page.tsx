@@ -5,6 +5,7 @@ import { useAddress } from '../../address.ts';
 import { formatCount, formatRate, plural } from '../../format.ts';
 import { Badge } from '../../parts/badge.tsx';
 import { type Column, countColumn, DataTable } from '../../parts/data-table.tsx';
+import { LeftOut } from '../../parts/left-out.tsx';
 import { Card, Page, Stat, StatRow } from '../../parts/page.tsx';
 import { RateChart } from '../../parts/rate-chart.tsx';
 import { EmptyState, Fetched } from '../../parts/states.tsx';
@@ -81,6 +82,7 @@ function Found({ rates }: { readonly rates: Rates }) {
   const [{ name, untagged = false }, put] = useAddress();
   const { by, rows, from, moreNames, total, others } = rates;
   const columns = useMemo(() => columnsBy(by), [by]);
+  const noun = labelOf(by).toLowerCase();
   const wanted = untagged ? '' : name;
   const shown = wanted === undefined ? total : rows.find((row) => row.name === wanted);
   if (isNothing(figuresOf(total)))
@@ -118,11 +120,7 @@ function Found({ rates }: { readonly rates: Rates }) {
           </div>
         </>
       )}
-      <Card
-        flush
-        title={`By ${BY.find(({ value }) => value === by)?.label.toLowerCase()}`}
-        note="Recipients. Choose a row to see it over time."
-      >
+      <Card flush title={`By ${noun}`} note="Recipients. Choose a row to see it over time.">
         <DataTable
           label="Rates"
           columns={columns}
@@ -130,13 +128,7 @@ function Found({ rates }: { readonly rates: Rates }) {
           rowId={(row) => row.name}
           onOpen={(row) => put({ name: row.name || undefined, untagged: row.name === '' || undefined })}
         />
-        {(moreNames > 0 || others > 0) && (
-          <p className="border-t border-line px-4 py-2.5 text-sm text-soft">
-            {moreNames > 0 && `and ${formatCount(moreNames)} more, with less mail. `}
-            {others > 0 &&
-              `${formatCount(others)} more recipients were too many different ones to be told apart.`}
-          </p>
-        )}
+        <LeftOut names={moreNames} noun={noun} recipients={others} />
       </Card>
     </div>
   );
@@ -224,10 +216,14 @@ function Name({ of, by }: { readonly of: string; readonly by: RatesBy }) {
   return <Said text={of} none={by === 'tag' ? '(no tag)' : '–'} className="min-w-0 font-medium" />;
 }
 
+function labelOf(by: RatesBy): string {
+  return BY.find(({ value }) => value === by)?.label ?? by;
+}
+
 function columnsBy(by: RatesBy): readonly Column<RateRow>[] {
   return [
     {
-      header: BY.find(({ value }) => value === by)?.label ?? 'Name',
+      header: labelOf(by),
       width: 'minmax(0, 1.6fr)',
       sort: ({ name }) => name,
       cell: ({ name }) => <Name of={name} by={by} />,
