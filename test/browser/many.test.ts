@@ -93,6 +93,32 @@ describeWith(NEEDED, 'ten thousand messages', () => {
     for (let number = 9999; number >= 9700; number--) expect(seen).toContain(`Letter number ${number}`);
   });
 
+  test('the focus stays on its row when the last rows come', async () => {
+    const page = await dashboard.signedIn('/');
+    const more = Promise.withResolvers<void>();
+    await page.route('**/api/call/search', async (route) => {
+      if (!route.request().postDataJSON().before) return await route.continue();
+      await more.promise;
+      const answer = await route.fetch();
+      const body = (await answer.text()).replace(/"next":"[^"]*"/, '"next":null');
+      return await route.fulfill({ response: answer, body });
+    });
+    await page.goto('/messages');
+    await page.getByRole('link', { name: 'Letter number 9999' }).waitFor();
+    const lastOfPage = page.getByRole('link', { name: 'Letter number 9950' });
+    await page.mouse.move(600, 500);
+    const scroll = async () => {
+      await page.mouse.wheel(0, 600);
+      return await lastOfPage.count();
+    };
+    await expect.poll(scroll).toBe(1);
+    await lastOfPage.focus();
+    more.resolve();
+    await page.locator('table[aria-rowcount="101"]').waitFor();
+    const focused = page.locator('[data-row]:focus', { hasText: 'Letter number 9950' });
+    expect(await focused.count()).toBe(1);
+  });
+
   test('all that match are offered where all that are shown are ticked', async () => {
     const page = await dashboard.signedIn('/messages?q=tag:round');
     await page.getByRole('link', { name: 'Letter number 9900' }).waitFor();
