@@ -95,39 +95,35 @@ export class Limits implements HopWatch {
     if (taken > limit) this.#break(`${relay} took ${taken} recipients of the ${limit} of day ${day}`);
   }
 
+  /** Holds a conversation that begins against what its relay allows, beside those that are under way. */
   #check({ relay, domain, begunAt }: Conversation): void {
     const found = this.#relays.inForce(relay);
     if (found === undefined) return;
+    // It may have been decided before all had heard what is allowed now; those before it were begun under what was.
+    const isExcused = begunAt <= this.#relays.heardAt(relay) + DECIDED_MS;
     if (found === null || found.disabled) {
-      if (begunAt > this.#relays.heardAt(relay) + DECIDED_MS)
-        this.#break(`${relay} is tried, and is ${found === null ? 'removed' : 'disabled'}`);
+      if (!isExcused) this.#break(`${relay} is tried, and is ${found === null ? 'removed' : 'disabled'}`);
       return;
     }
-    const counted = [...this.#underWay].filter((one) => one.relay === relay && isCounted(one));
+    const counted = [...this.#underWay].filter((one) => one.relay === relay && this.#isCounted(one));
     const ofDomain = counted.filter((one) => one.domain === domain);
     const most = found.limits.maxConcurrency;
     if (counted.length === most) this.#seen.note('relay at its limit of attempts');
-    if (counted.length > most && !this.#isExcused(counted))
+    if (counted.length > most && !isExcused)
       this.#break(`${relay} has ${counted.length} attempts at once, and allows ${most}`);
     const mostOfDomain = found.mx?.maxPerDomain ?? most;
-    if (ofDomain.length > mostOfDomain && !this.#isExcused(ofDomain))
+    if (ofDomain.length > mostOfDomain && !isExcused)
       this.#break(
         `${relay} has ${ofDomain.length} attempts at once to ${domain}, and allows ${mostOfDomain}`,
       );
   }
 
-  #isExcused(conversations: readonly Conversation[]): boolean {
-    return conversations.some(
-      ({ relay, begunAt }) =>
-        begunAt <= this.#clockSetAt + UNSETTLED_MS || begunAt <= this.#relays.heardAt(relay) + DECIDED_MS,
-    );
+  /** Not where its process stood still or is gone, or the clock was set: others could not know of it. */
+  #isCounted({ life, begunAt }: Conversation): boolean {
+    return !life.dead && life.frozeAt < begunAt && begunAt > this.#clockSetAt + UNSETTLED_MS;
   }
 
   #break(what: string): void {
     this.broken ??= new InvariantBroken(`${what} (at ${this.#time.now} ms)`);
   }
-}
-
-function isCounted({ life, begunAt }: Conversation): boolean {
-  return !life.dead && life.frozeAt < begunAt;
 }
