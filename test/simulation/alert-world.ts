@@ -9,7 +9,7 @@ import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { alertChannel, alertFacts } from '../support/alerts.ts';
 import { AlertLaws, COOL_DOWN_MS, FOR_MS } from './alert-laws.ts';
-import { NodeLife, VirtualTime } from './virtual-clock.ts';
+import { calledBy, NodeLife, VirtualTime } from './virtual-clock.ts';
 
 /** Nodes that watch relays over one store, in virtual time, while they die, hand over, and clocks are set. */
 
@@ -199,7 +199,7 @@ class AlertWorld {
   }
 
   #asSeenBy(life: NodeLife): Alerts {
-    const reach = async (work: () => Promise<unknown>): Promise<unknown> => {
+    return calledBy(this.#stores.alerts, async (work) => {
       await this.#time.sleep(1);
       await life.running();
       const isAway = this.#time.now < this.#awayUntil;
@@ -208,14 +208,6 @@ class AlertWorld {
       if (isAway) throw new StoreError('store_unavailable', 'simulated: after');
       await life.running();
       return answer;
-    };
-    return new Proxy(this.#stores.alerts, {
-      get: (target, name) => {
-        const member: unknown = Reflect.get(target, name);
-        return typeof member === 'function'
-          ? (...args: unknown[]) => reach(async () => Reflect.apply(member, target, args))
-          : member;
-      },
     });
   }
 }

@@ -88,16 +88,24 @@ export class VirtualTime {
   }
 }
 
-/** What engines read, read in its turn, too. */
-export function readingOutside(views: Views, time: VirtualTime): Views {
-  return new Proxy(views, {
+/** The same thing, each call of which is made by `call`, as its work. */
+export function calledBy<T extends object>(
+  whole: T,
+  call: (work: () => Promise<unknown>) => Promise<unknown>,
+): T {
+  return new Proxy(whole, {
     get: (target, name) => {
       const member: unknown = Reflect.get(target, name);
       return typeof member === 'function'
-        ? (...args: unknown[]) => time.outside(async () => Reflect.apply(member, target, args))
+        ? (...args: unknown[]) => call(async () => Reflect.apply(member, target, args))
         : member;
     },
   });
+}
+
+/** What engines read, read in its turn, too. */
+export function readingOutside(views: Views, time: VirtualTime): Views {
+  return calledBy(views, (work) => time.outside(work));
 }
 
 /** The life of a node: whether its process runs, and how wrong its wall clock is. */
