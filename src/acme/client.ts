@@ -5,23 +5,19 @@
 import { createPrivateKey, createPublicKey, generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { calculateJwkThumbprint, exportJWK, FlattenedSign, type JWK } from 'jose';
 import type { RenewalWindow } from '../domain/certificate.ts';
-import { type Clock, parseTimestamp } from '../lib/clock.ts';
+import { parseTimestamp } from '../lib/clock.ts';
 import { decodeJson, memberOf, textOf } from '../lib/decode.ts';
-import { type Answered, Connection } from './https.ts';
+import type { Answered, Carrier } from './https.ts';
 import { AcmeError, refusal } from './problem.ts';
 
 /** What a client is made from. */
 export interface AcmeClientOptions {
   /** The URL of the authority's directory. */
   readonly directory: string;
-  /** Roots as PEM that are trusted besides the usual ones; null: none. */
-  readonly ca: string | null;
+  /** Closed with the client. */
+  readonly carrier: Carrier;
   /** The account's key: PEM, of curve P-256. */
   readonly accountKey: string;
-  /** What we call ourselves. */
-  readonly userAgent: string;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
 }
 
 /** How an account is made. */
@@ -63,22 +59,21 @@ export function createAccountKey(): string {
 /** See above. */
 export class AcmeClient {
   readonly #options: AcmeClientOptions;
-  readonly #connection: Connection;
+  readonly #carrier: Carrier;
   readonly #key: KeyObject;
   #directory: unknown = null;
   #account: string | null = null;
   #nonce: string | null = null;
 
   constructor(options: AcmeClientOptions) {
-    const { ca, userAgent, clock, signal, accountKey } = options;
     this.#options = options;
-    this.#connection = new Connection(ca, userAgent, clock, signal);
-    this.#key = createPrivateKey(accountKey);
+    this.#carrier = options.carrier;
+    this.#key = createPrivateKey(options.accountKey);
   }
 
   /** Ends its connections. */
   close(): void {
-    this.#connection.close();
+    this.#carrier.close();
   }
 
   /** Signs in to the account of the key, which is made if the authority does not know it. */
@@ -136,7 +131,7 @@ export class AcmeClient {
   async renewalInfo(certificateId: string): Promise<SuggestedWindow | null> {
     const base = textOf(await this.#read(), 'renewalInfo', MAX_TEXT);
     if (base === null) return null;
-    const answer = await this.#connection.ask({
+    const answer = await this.#carrier.ask({
       url: `${base.replace(/\/$/, '')}/${certificateId}`,
       body: null,
     });
@@ -202,7 +197,7 @@ export class AcmeClient {
   /** Signs and sends; with another nonce where the authority refuses the first one (RFC 8555 §6.5). */
   async #send(url: string, payload: unknown, during: string): Promise<Answered> {
     for (let tries = 1; ; tries++) {
-      const answer = await this.#connection.ask({ url, body: await this.#signed(url, payload) });
+      const answer = await this.#carrier.ask({ url, body: await this.#signed(url, payload) });
       this.#nonce = answer.nonce;
       if (answer.status >= 200 && answer.status < 300) return answer;
       const error = refusalOf(answer, during);
@@ -224,7 +219,7 @@ export class AcmeClient {
     const kept = this.#nonce;
     this.#nonce = null;
     if (kept !== null) return kept;
-    const answer = await this.#connection.ask({
+    const answer = await this.#carrier.ask({
       url: await this.#url('newNonce'),
       body: null,
       method: 'HEAD',
@@ -249,7 +244,7 @@ export class AcmeClient {
 
   async #read(): Promise<unknown> {
     if (this.#directory !== null) return this.#directory;
-    const answer = await this.#connection.ask({ url: this.#options.directory, body: null });
+    const answer = await this.#carrier.ask({ url: this.#options.directory, body: null });
     if (answer.status !== 200) throw refusalOf(answer, 'to read the directory');
     this.#directory = decodeJson(answer.body.toString('utf8'));
     return this.#directory;

@@ -26,6 +26,14 @@ export interface Answered {
   readonly retryAfterMs: number | null;
 }
 
+/** What carries requests to an authority. */
+export interface Carrier {
+  /** Rejects with {@link AcmeError} where there is no answer. */
+  ask(asked: Asked): Promise<Answered>;
+  /** Ends its connections. */
+  close(): void;
+}
+
 /** How long an authority may take for an answer. */
 const ANSWER_MS = 30_000;
 const MAX_BYTES = 256 * 1024;
@@ -36,7 +44,7 @@ const SECOND_MS = 1000;
 const DISTRUST = /^(?:CERT_|ERR_TLS_CERT|UNABLE_TO_|SELF_SIGNED_|DEPTH_ZERO_|INVALID_CA)/;
 
 /** Asks an authority. Its connections are kept for as long as an order takes. */
-export class Connection {
+export class Connection implements Carrier {
   readonly #agent: Agent;
   readonly #clock: Clock;
   readonly #signal: AbortSignal;
@@ -52,7 +60,6 @@ export class Connection {
     this.#userAgent = userAgent;
   }
 
-  /** Rejects with {@link AcmeError} where there is no answer. */
   async ask(asked: Asked): Promise<Answered> {
     const url = secureUrl(asked.url);
     if (url === null) throw new AcmeError('authority_failed', 'the authority names a URL that is not https');

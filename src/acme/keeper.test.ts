@@ -11,6 +11,7 @@ import type { Log, LogFields } from '../lib/log.ts';
 import { systemRandom } from '../lib/random.ts';
 import { ChallengeDesk } from '../tls/challenge-desk.ts';
 import { certificateId } from '../tls/request.ts';
+import { Connection } from './https.ts';
 import { CertificateKeeper, type IssuingTerms } from './keeper.ts';
 
 const HOUR = 3_600_000;
@@ -82,7 +83,7 @@ function start(node = 'n1', isShared = false): CertificateKeeper {
     log,
     node,
     isShared,
-    userAgent: 'Waybill/test',
+    connect: (ca) => new Connection(ca, 'Waybill/test', clock, stopping.signal),
     terms: () => terms,
     isOverruled: () => isOverruled,
     vault: () => vault,

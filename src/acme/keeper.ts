@@ -22,6 +22,7 @@ import { lifeOf, namesIn } from '../tls/pair.ts';
 import { certificateId } from '../tls/request.ts';
 import type { KeyAndCertificate } from '../tls/self-signed.ts';
 import { type AccountTerms, AcmeClient, createAccountKey } from './client.ts';
+import type { Carrier } from './https.ts';
 import { obtain } from './order.ts';
 import { AcmeError } from './problem.ts';
 
@@ -47,7 +48,8 @@ export interface KeeperDeps {
   readonly node: string;
   /** Other nodes use the same store. */
   readonly isShared: boolean;
-  readonly userAgent: string;
+  /** Reaches authorities; `ca`: roots as PEM that are trusted besides the usual ones; null: none. */
+  readonly connect: (ca: string | null) => Carrier;
   /** Null: nothing is to be ordered. */
   readonly terms: () => IssuingTerms | null;
   /** The certificate in use is the operator's own. */
@@ -365,14 +367,13 @@ export class CertificateKeeper {
   }
 
   #client({ directory, caFile }: IssuingTerms, accountKey: string): AcmeClient {
-    const { clock, userAgent, stopping: signal } = this.#deps;
     let ca: string | null;
     try {
       ca = caFile === null ? null : readFileSync(caFile, 'utf8');
     } catch (error) {
       throw new AcmeError('authority_not_trusted', `tls.acme.ca_file: ${String(error)}`);
     }
-    return new AcmeClient({ directory, ca, accountKey, userAgent, clock, signal });
+    return new AcmeClient({ directory, accountKey, carrier: this.#deps.connect(ca) });
   }
 
   #vault() {

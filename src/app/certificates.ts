@@ -1,3 +1,4 @@
+import { Connection } from '../acme/https.ts';
 import { CertificateKeeper, type IssuingTerms } from '../acme/keeper.ts';
 import { serverName } from '../config/names.ts';
 import { isShortAndWell } from '../domain/certificate.ts';
@@ -38,7 +39,7 @@ export async function certificateKeeper(parts: ListenerParts): Promise<KeptCerti
     log,
     node,
     isShared: storage.cluster !== null,
-    userAgent: `Waybill/${version}`,
+    connect: (ca) => new Connection(ca, `Waybill/${version}`, clock, signal),
     terms: () => termsOf(live),
     isOverruled: () => certificate?.origin === 'file' || certificate?.origin === 'uploaded',
     vault: () => live.loaded.vault,

@@ -1,24 +1,15 @@
 /** A small authority that follows RFC 8555 and RFC 9773, and misbehaves on demand: what Pebble does not do. */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { calculateJwkThumbprint, type FlattenedJWS, flattenedVerify, importJWK, type JWK } from 'jose';
 import { systemRandom } from '../../src/lib/random.ts';
-import {
-  bitString,
-  element,
-  elementsIn,
-  extension,
-  integer,
-  oid,
-  pem,
-  subjectAltName,
-  TAG,
-} from '../../src/tls/der.ts';
 import { createSelfSigned } from '../../src/tls/self-signed.ts';
+import { keyRequested, TestIssuer } from './acme-issuer.ts';
 
-const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+const DAY_MS = 24 * HOUR_MS;
 /** Of the certificates that it issues. */
 const LIFE_MS = 90 * DAY_MS;
 
@@ -119,7 +110,7 @@ class Authority implements TestAuthority {
   readonly #server: ReturnType<typeof createServer>;
   readonly #nonces = new Set<string>();
   readonly #orders: Order[] = [];
-  readonly #issuer = generateKeyPairSync('ec', { namedCurve: 'P-256' });
+  readonly #issuer = new TestIssuer();
   #origin = '';
 
   constructor(validate: Validate, now: () => number) {
@@ -313,44 +304,12 @@ class Authority implements TestAuthority {
       order.error = problem('serverInternal', 'we gave up');
       return;
     }
-    const [body] = elementsIn(elementsIn(Buffer.from(csr, 'base64url'))?.[0]?.content ?? Buffer.of()) ?? [];
-    const spki = elementsIn(body?.content ?? Buffer.of())?.[2]?.content ?? Buffer.of();
     const other = generateKeyPairSync('ec', { namedCurve: 'P-256' }).publicKey;
-    const key = this.faults.otherKey
-      ? other.export({ type: 'spki', format: 'der' })
-      : element(TAG.sequence, spki);
+    const key = this.faults.otherKey ? other.export({ type: 'spki', format: 'der' }) : keyRequested(csr);
     const { otherName } = this.faults;
-    order.certificate = this.#certify(key, otherName === null ? order.names : [otherName]);
-  }
-
-  #certify(key: Buffer, names: readonly string[]): string {
-    const now = this.#now();
-    const time = (ms: number) =>
-      element(TAG.utcTime, Buffer.from(`${new Date(ms).toISOString().slice(2, 19).replace(/[-:T]/g, '')}Z`));
-    const algorithm = element(TAG.sequence, oid('ecdsaWithSha256'));
-    const named = (text: string) =>
-      element(TAG.set, element(TAG.sequence, oid('commonName'), element(TAG.utf8String, Buffer.from(text))));
-    const keyId = element(TAG.keyIdentifier, keyIdOf(this.#issuer.publicKey));
-    const body = element(
-      TAG.sequence,
-      element(TAG.version, integer(Buffer.of(2))),
-      integer(Buffer.concat([Buffer.of(0x40), randomBytes(8)])),
-      algorithm,
-      element(TAG.sequence, named('Test Authority')),
-      element(TAG.sequence, time(now - 3_600_000), time(now - 3_600_000 + LIFE_MS)),
-      element(TAG.sequence),
-      key,
-      element(
-        TAG.extensions,
-        element(
-          TAG.sequence,
-          subjectAltName(names),
-          extension('authorityKeyIdentifier', false, element(TAG.sequence, keyId)),
-        ),
-      ),
-    );
-    const signature = bitString(sign('sha256', body, this.#issuer.privateKey));
-    return pem('CERTIFICATE', element(TAG.sequence, body, algorithm, signature));
+    const notBefore = this.#now() - HOUR_MS;
+    const life = { notBefore, notAfter: notBefore + LIFE_MS };
+    order.certificate = this.#issuer.certify(key, otherName === null ? order.names : [otherName], life);
   }
 
   #refuse(response: ServerResponse, status: number, type: string, detail: string): void {
@@ -365,10 +324,4 @@ class Authority implements TestAuthority {
 
 function problem(type: string, detail: string): object {
   return { type: `urn:ietf:params:acme:error:${type}`, detail };
-}
-
-function keyIdOf(key: KeyObject): Buffer {
-  return createHash('sha1')
-    .update(key.export({ type: 'spki', format: 'der' }))
-    .digest();
 }
