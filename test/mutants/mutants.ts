@@ -1,6 +1,7 @@
 /** All deliberate bugs, each of which some suite must find. */
 import { AFTERMATH } from './aftermath.ts';
 import { BORDER } from './border.ts';
+import { CERTIFYING } from './certifying.ts';
 import { DELIVERING } from './delivering.ts';
 import { DOORS } from './doors.ts';
 import { LEASING } from './leasing.ts';
@@ -20,5 +21,6 @@ export const MUTANTS: readonly Mutant[] = [
   ...TELLING,
   ...DOORS,
   ...RUNNING,
+  ...CERTIFYING,
   ...PEOPLE,
 ];

@@ -1,6 +1,6 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: edits quote the source.
-/** Bugs of what runs for years: the log, encryption, configuration as code, retention, counters, certificates. */
-import type { Mutant, Trap } from './mutant.ts';
+/** Bugs of what runs for years: the log, encryption, configuration as code, retention, counters. */
+import type { Mutant } from './mutant.ts';
 import { sqlite } from './traps.ts';
 
 export const RUNNING: readonly Mutant[] = [
@@ -285,71 +285,4 @@ export const RUNNING: readonly Mutant[] = [
     ],
     traps: [{ file: 'test/protocol/http/request-log.test.ts', test: 'has no query, and no address' }],
   },
-  {
-    name: 'certificate-gone-while-it-is-ordered',
-    breaks: 'The present certificate stays until there is another: here it goes when the order begins.',
-    edits: [
-      {
-        file: 'src/acme/keeper.ts',
-        before: '      const replaces = this.#idOfPresent(terms);\n',
-        after: '      const replaces = this.#idOfPresent(terms);\n      this.#pair = null;\n',
-      },
-    ],
-    traps: [keeper('a challenge that fails is told as challenge_failed')],
-  },
-  {
-    name: 'certificate-not-renewed',
-    breaks: 'A certificate is renewed while a third of its life is left: here when it has ended.',
-    edits: [
-      {
-        file: 'src/domain/certificate.ts',
-        before: 'if (advice === null) return life.notAfter - (length * leftPercent) / 100;',
-        after: 'if (advice === null) return life.notAfter + (length * leftPercent) / 100;',
-      },
-    ],
-    traps: [
-      { file: 'src/domain/certificate.test.ts', test: 'without advice once that share of its life is left' },
-      keeper('is made when a third of the life is left'),
-    ],
-  },
-  {
-    name: 'certificate-of-others-used',
-    breaks: 'Nothing that an authority issues is used unread.',
-    edits: [
-      {
-        file: 'src/acme/order.ts',
-        before: '  if (missing.length > 0)\n',
-        after: '  if (missing.length > names.length)\n',
-      },
-    ],
-    traps: [keeper('a certificate for another name is told as certificate_unfit')],
-  },
-  {
-    name: 'certificate-key-in-clear',
-    breaks: 'The key of a certificate is sealed where it is stored.',
-    edits: [
-      {
-        file: 'src/acme/keeper.ts',
-        before: 'sealed: vault.seal(pair.key, CERTIFICATE_KEY),',
-        after: 'sealed: pair.key,',
-      },
-    ],
-    traps: [keeper('is made at once, and its key is sealed')],
-  },
-  {
-    name: 'certificate-ordered-by-all',
-    breaks: 'One node at a time orders the certificate.',
-    edits: [
-      {
-        file: 'src/acme/keeper.ts',
-        before: '    if (!isTaken) return false;\n',
-        after: '',
-      },
-    ],
-    traps: [keeper('that an operator wants is refused while another node makes one')],
-  },
 ];
-
-function keeper(test: string): Trap {
-  return { file: 'src/acme/keeper.test.ts', test };
-}

@@ -192,6 +192,16 @@ export const STEPS: readonly Step[] = [
     environment: counted('alert_histories'),
   },
   {
+    name: 'simulation-certificates',
+    holds:
+      'An authority that is slow, down, busy, refuses, or issues the wrong certificate, asked by nodes that die, stand still, lose the store and have wrong clocks: key and certificate match, one node orders at a time and none too often, and all is renewed in time once all is well.',
+    files: ['test/simulation/certificates.test.ts'],
+    unit: 'seeds',
+    target: 1000,
+    least: 10,
+    environment: seeded,
+  },
+  {
     name: 'round-trips',
     holds: 'What is exported, applied to an empty installation and exported again is the same.',
     files: [

@@ -1,0 +1,104 @@
+/** Bugs by which a certificate would end, be another's, or be ordered too often. */
+import type { Mutant, Trap } from './mutant.ts';
+
+/** Weeks of an authority that is ill, and of nodes that die. */
+const HISTORIES: Trap = {
+  file: 'test/simulation/certificates.test.ts',
+  test: 'keeps a certificate that is good',
+  environment: { WAYBILL_SEEDS: '1-4' },
+};
+
+export const CERTIFYING: readonly Mutant[] = [
+  {
+    name: 'certificate-gone-while-it-is-ordered',
+    breaks: 'The present certificate stays until there is another: here it goes when the order begins.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: '      const replaces = this.#idOfPresent(terms);\n',
+        after: '      const replaces = this.#idOfPresent(terms);\n      this.#pair = null;\n',
+      },
+    ],
+    traps: [keeper('a challenge that fails is told as challenge_failed')],
+  },
+  {
+    name: 'certificate-not-renewed',
+    breaks: 'A certificate is renewed while a third of its life is left: here when it has ended.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'if (advice === null) return life.notAfter - (length * leftPercent) / 100;',
+        after: 'if (advice === null) return life.notAfter + (length * leftPercent) / 100;',
+      },
+    ],
+    traps: [
+      { file: 'src/domain/certificate.test.ts', test: 'without advice once that share of its life is left' },
+      keeper('is made when a third of the life is left'),
+      HISTORIES,
+    ],
+  },
+  {
+    name: 'certificate-of-others-used',
+    breaks: 'Nothing that an authority issues is used unread.',
+    edits: [
+      {
+        file: 'src/acme/order.ts',
+        before: '  if (missing.length > 0)\n',
+        after: '  if (missing.length > names.length)\n',
+      },
+    ],
+    traps: [keeper('a certificate for another name is told as certificate_unfit')],
+  },
+  {
+    name: 'certificate-key-in-clear',
+    breaks: 'The key of a certificate is sealed where it is stored.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: 'sealed: vault.seal(pair.key, CERTIFICATE_KEY),',
+        after: 'sealed: pair.key,',
+      },
+    ],
+    traps: [keeper('is made at once, and its key is sealed')],
+  },
+  {
+    name: 'certificate-ordered-by-all',
+    breaks: 'One node at a time orders the certificate.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: '    if (!isTaken) return false;\n',
+        after: '',
+      },
+    ],
+    traps: [keeper('that an operator wants is refused while another node makes one'), HISTORIES],
+  },
+  {
+    name: 'certificate-of-another-key-used',
+    breaks: 'A certificate and its key belong together: here what is issued for another key is used.',
+    edits: [
+      {
+        file: 'src/acme/order.ts',
+        before: "  if (fault !== null) throw new AcmeError('certificate_unfit', fault);\n",
+        after: "  if (fault === '') throw new AcmeError('certificate_unfit', fault);\n",
+      },
+    ],
+    traps: [HISTORIES],
+  },
+  {
+    name: 'certificate-ordered-again-at-once',
+    breaks: 'An order that failed is made again later and later: here at each look.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'return Math.max(renewAt ?? now, notBefore ?? 0);',
+        after: 'return Math.max(renewAt ?? now, Math.min(notBefore ?? 0, now));',
+      },
+    ],
+    traps: [HISTORIES],
+  },
+];
+
+function keeper(test: string): Trap {
+  return { file: 'src/acme/keeper.test.ts', test };
+}
