@@ -8,7 +8,7 @@ import { type Kept, resubmission } from '../ingest/http/resend.ts';
 import { refuseTooLarge, type SubmissionContext } from '../ingest/http/submission-context.ts';
 import type { Origin } from '../ingest/smtp/origin.ts';
 import { buildSubmission } from '../ingest/smtp/submission.ts';
-import { inSlices } from '../lib/clock.ts';
+import { inSlices, turnFor } from '../lib/clock.ts';
 import { asOperationError, OperationError } from '../operations/call.ts';
 import type { Submitted } from '../operations/messages.ts';
 import type { RequestOf } from '../operations/table.ts';
@@ -106,7 +106,10 @@ export async function sendAgain(
     const bytes = await readContent(message, deps.spool, 409);
     const { maxMessageBytes } = deps.resolution().config.api;
     const context = operatorContext(token, deps);
-    const submission = await inSlices(resubmission({ ...detail, bytes }, context, maxMessageBytes));
+    const submission = await inSlices(
+      resubmission({ ...detail, bytes }, context, maxMessageBytes),
+      turnFor(bytes.length),
+    );
     refuseTooLarge(submission.content.sizeBytes, maxMessageBytes);
     const { name: keyName = null } = (await deps.keyring.list()).find(({ id }) => id === keyId) ?? {};
     const owner = {

@@ -44,12 +44,17 @@ export interface Content {
   readonly flags: BodyFlags;
 }
 
-/** Contents above this size are large: they go to the disk in a turn of their own, and do not wait in memory. */
-export const LARGE_CONTENT_BYTES = 1024 * 1024;
+/** Contents above this size are large. */
+const LARGE_CONTENT_BYTES = 1024 * 1024;
+
+/** Whether contents of this size are large: they go to the disk in a turn of their own, and do not wait in memory. */
+export function isLarge(sizeBytes: number): boolean {
+  return sizeBytes > LARGE_CONTENT_BYTES;
+}
 
 /** Whether nobody needs the contents in memory once they are accepted: they are large, and the same for all. */
 export function isReadBack({ content, copies }: Pick<Submission, 'content' | 'copies'>): boolean {
-  return content.sizeBytes > LARGE_CONTENT_BYTES && copies === undefined;
+  return isLarge(content.sizeBytes) && copies === undefined;
 }
 
 /** The place of the contents in the spool. Opaque except for `segment`, whose live messages the store counts. */

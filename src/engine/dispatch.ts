@@ -1,4 +1,4 @@
-import { LARGE_CONTENT_BYTES, type Priority } from '../domain/message.ts';
+import { isLarge, type Priority } from '../domain/message.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import { Stop } from '../lib/stop.ts';
@@ -93,7 +93,7 @@ export class Dispatch {
     const relay = this.#relays.ofLane(name);
     if (!lane || !relay || this.#stopping.signal.aborted) return null;
     // It would take the memory from many others, and is read piece by piece when its turn comes.
-    if (sizeBytes > LARGE_CONTENT_BYTES) return null;
+    if (isLarge(sizeBytes)) return null;
     if (this.#shortWayBytes + sizeBytes > this.#deps.settings().shortWayBytes) return null;
     if (!lane.takesFresh(this.#deps.clock.mono(), relay.perLaneOf(lane), priority)) return null;
     if ((priority === 'high' ? relay.leftForHigh : relay.left) - lane.inHand < 1) return null;

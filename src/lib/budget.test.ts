@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { Budget, giveBack, giveBackAllBut, heldWhile, type Release } from './budget.ts';
+import { ownTurn, yieldToLoop } from './clock.ts';
 
 const never = new AbortController().signal;
 const newBudget = (capacity: number, maxWaiters = 10) => new Budget({ capacity, maxWaiters });
@@ -151,6 +152,12 @@ test('work that needs fewer units gives back the others at once, and the rest wh
     (await other)?.();
   });
   expect(budget.taken).toBe(0);
+});
+
+test('large work has turns of its own between its slices, small work those of all', async () => {
+  const share = newBudget(100_000_000).share('a');
+  expect(await share.inTurn(1_048_577, async (turn) => turn)).toBe(ownTurn);
+  expect(await share.inTurn(1_048_576, async (turn) => turn)).toBe(yieldToLoop);
 });
 
 test('large work is done one after the other, little at once', async () => {

@@ -1,3 +1,4 @@
+import { isLargeWork, type Turn, turnFor } from './clock.ts';
 import { Few } from './few.ts';
 
 /** Gives back so many of the units that were taken, by default all; when none are left, it does nothing. */
@@ -32,7 +33,7 @@ export interface Share {
   /** Takes `units`, waiting for room. Null: too many wait already, or `signal` aborted first. */
   acquire(units: number, signal: AbortSignal): Promise<Release | null>;
   /** See {@link Budget.inTurn}. */
-  inTurn<T>(units: number, work: () => Promise<T>): Promise<T>;
+  inTurn<T>(bytes: number, work: (turn: Turn) => Promise<T>): Promise<T>;
 }
 
 interface Waiter {
@@ -66,8 +67,6 @@ class OwnUnits implements Units {
 
 /** A holder may have this many times what it leaves free of the part that is not reserved for small holders. */
 const TIMES_FREE = 4;
-/** Work on more units than this has its turn. */
-const LARGE_WORK = 1024 * 1024;
 
 /** The part of the budget reserved for small holders, and the part of the budget that counts as small. */
 const KEPT_PART = 64;
@@ -124,16 +123,18 @@ export class Budget {
       most,
       tryAcquire: (units) => this.#tryAcquire(holder, Math.min(units, most)),
       acquire: (units, signal) => this.#acquire(holder, Math.min(units, most), signal),
-      inTurn: (units, work) => this.inTurn(units, work),
+      inTurn: (bytes, work) => this.inTurn(bytes, work),
     };
   }
 
   /**
-   * Does work on so many units: at once if they are few, else one after the other. What such work needs for a while
-   * beside the units it has taken is then needed once, and other work waits for one slice of it at a time.
+   * Does work on so many bytes: at once if they are few, else one after the other. What large work needs for a while
+   * beside the units it has taken is then needed once. The work gets what to wait for between its slices: large work has
+   * a turn of its own for each, and small work never queues behind it.
    */
-  inTurn<T>(units: number, work: () => Promise<T>): Promise<T> {
-    return units > LARGE_WORK ? this.#turns.run(work) : work();
+  inTurn<T>(bytes: number, work: (turn: Turn) => Promise<T>): Promise<T> {
+    const turn = turnFor(bytes);
+    return isLargeWork(bytes) ? this.#turns.run(() => work(turn)) : work(turn);
   }
 
   #tryAcquire(holder: string, units: number): Release | null {
@@ -225,7 +226,7 @@ export async function heldWhile<T>(share: Share, work: (share: HeldShare) => Pro
     most: share.most,
     tryAcquire: (units) => later(units, share.tryAcquire(units)),
     acquire: async (units, signal) => later(units, await share.acquire(units, signal)),
-    inTurn: (units, some) => share.inTurn(units, some),
+    inTurn: (bytes, some) => share.inTurn(bytes, some),
     keep: (units) => {
       let excess = parts.reduce((sum, part) => sum + part.units, -units);
       for (const part of parts) {

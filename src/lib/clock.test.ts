@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { atOnce, formatTimestamp, inSlices, parseTimestamp, type Sliced } from './clock.ts';
+import { atOnce, formatTimestamp, inSlices, parseTimestamp, type Sliced, turnFor } from './clock.ts';
 
 test.each([
   ['2026-11-20T11:15:00.123Z', Date.UTC(2026, 10, 20, 11, 15, 0, 123)],
@@ -47,14 +47,16 @@ function* count(slices: number, noted: string[] = []): Sliced<number> {
 
 test('others have their turn between the slices', async () => {
   const noted: string[] = [];
-  const work = inSlices(count(3, noted));
   setImmediate(() => noted.push('another'));
-  expect(await work).toBe(3);
+  expect(await inSlices(count(3, noted))).toBe(3);
   expect(noted.slice(0, 3)).toEqual(['slice 1', 'another', 'slice 2']);
 });
 
-test('of several that work in slices one has each turn, in the order in which they came', async () => {
-  const noted: string[] = [];
+const MIB = 1024 * 1024;
+
+/** Does works in three slices each, on so many bytes; the name of each slice, and the turn of the loop it was in. */
+async function workTogether(works: Readonly<Record<string, number>>) {
+  const noted: { readonly name: string; readonly turn: number }[] = [];
   let turn = 0;
   let isOver = false;
   const countTurns = () => {
@@ -64,15 +66,26 @@ test('of several that work in slices one has each turn, in the order in which th
   setImmediate(countTurns);
   const slices = function* (name: string): Sliced<void> {
     for (let slice = 0; slice < 3; slice++) {
-      noted.push(`${name} ${turn}`);
+      noted.push({ name, turn });
       yield;
     }
   };
-  await Promise.all(['a', 'b', 'c'].map((name) => inSlices(slices(name))));
+  await Promise.all(Object.entries(works).map(([name, bytes]) => inSlices(slices(name), turnFor(bytes))));
   isOver = true;
+  return noted;
+}
+
+test('of several large works one has each turn, in the order in which they came', async () => {
+  const noted = await workTogether({ a: MIB + 1, b: MIB + 1, c: MIB + 1 });
   const later = noted.slice(3);
-  expect(later.map((one) => one.charAt(0)).join('')).toBe('abcabc');
-  expect(new Set(later.map((one) => one.slice(2))).size).toBe(later.length);
+  expect(later.map(({ name }) => name).join('')).toBe('abcabc');
+  expect(new Set(later.map(({ turn }) => turn)).size).toBe(later.length);
+});
+
+test('small work never queues behind large work for its turn', async () => {
+  const noted = await workTogether({ A: MIB + 1, B: MIB + 1, c: MIB, d: MIB });
+  const small = noted.filter(({ name }) => 'cd'.includes(name));
+  expect(small.map(({ name, turn }) => `${name}${turn}`)).toEqual(['c0', 'd0', 'c1', 'd1', 'c2', 'd2']);
 });
 
 test('at once is without a pause, and gives the same', () => {

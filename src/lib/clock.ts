@@ -17,20 +17,23 @@ export interface Clock {
   sleep(ms: number, signal?: StopSignal): Promise<void>;
 }
 
+/** What long work waits for between its slices. */
+export type Turn = () => Promise<void>;
+
 /** Resolves when everything that is ready has had its turn: called between the slices of long work. */
 export function yieldToLoop(): Promise<void> {
   return new Promise((resolve) => void setImmediate(resolve));
 }
 
-/** Long work that waits for its turn, in the order in which it came. */
+/** Large work that waits for its turn, in the order in which it came. */
 const waiting: (() => void)[] = [];
 /** A turn of the loop in which nobody else had anything to do takes less, in ms. */
 const IDLE_TURN_MS = 0.1;
-/** So long others have the loop to themselves before the next piece of long work, if there are others, in ms. */
+/** So long others have the loop to themselves before the next piece of large work, if there are others, in ms. */
 const BREAK_MS = 1;
 
 /**
- * Waits for a turn of the event loop that no other long work has. Of all that is done in pieces, for however many
+ * Waits for a turn of the event loop that no other large work has. Of all that is done in pieces, for however many
  * clients, one piece is done at a time, and while there is other work the loop has time for that between two pieces.
  */
 export function ownTurn(): Promise<void> {
@@ -40,7 +43,7 @@ export function ownTurn(): Promise<void> {
   });
 }
 
-/** A whole turn goes by without a piece of long work: how long it takes tells whether there is other work. */
+/** A whole turn goes by without a piece of large work: how long it takes tells whether there is other work. */
 function lookAround(): void {
   setImmediate(() => {
     const begun = performance.now();
@@ -54,6 +57,19 @@ function lookAround(): void {
 function giveTurn(): void {
   waiting.shift()?.();
   if (waiting.length > 0) lookAround();
+}
+
+/** Work on more bytes than this is large. */
+const LARGE_WORK_BYTES = 1024 * 1024;
+
+/** Whether work on so many bytes is large: it may hold up other large work, but nothing else. */
+export function isLargeWork(bytes: number): boolean {
+  return bytes > LARGE_WORK_BYTES;
+}
+
+/** What work on so many bytes waits for: a turn of its own if it is large, else that all others have had theirs. */
+export function turnFor(bytes: number): Turn {
+  return isLargeWork(bytes) ? ownTurn : yieldToLoop;
 }
 
 /** The machine's clock. */
@@ -136,11 +152,14 @@ export type Sliced<T> = Generator<undefined, T, undefined>;
 /** Bytes of text per slice: a millisecond of the slowest work. */
 export const SLICE_BYTES = 256 * 1024;
 
-/** Does the work, each further slice in a turn of its own ({@link ownTurn}). Rejects with what the work throws. */
-export async function inSlices<T>(work: Sliced<T>): Promise<T> {
+/**
+ * Does the work, and waits for a turn before each further slice: large work for one of its own (see {@link turnFor}).
+ * Rejects with what the work throws.
+ */
+export async function inSlices<T>(work: Sliced<T>, turn: Turn = yieldToLoop): Promise<T> {
   let step = work.next();
   while (!step.done) {
-    await ownTurn();
+    await turn();
     step = work.next();
   }
   return step.value;

@@ -1,7 +1,7 @@
 import { createHash, sign, verify } from 'node:crypto';
 import type { Content, SigningRights } from '../domain/message.ts';
 import type { Signer } from '../engine/contract.ts';
-import { type Clock, inSlices, type Sliced } from '../lib/clock.ts';
+import { type Clock, inSlices, type Sliced, turnFor } from '../lib/clock.ts';
 import type { Log } from '../lib/log.ts';
 import {
   type ReadSignature,
@@ -105,7 +105,7 @@ export class MailSigner implements Signer {
   /** The letter with signatures on top, replacing those of the same keys; null if no key could be used. */
   async #signed(letter: Letter, uses: readonly Use[]): Promise<Uint8Array[] | null> {
     const plain = withoutFields(letter, isSignatureOf(letter, uses));
-    const bodyHash = await inSlices(bodyHashOf(plain));
+    const bodyHash = await inSlices(bodyHashOf(plain), turnFor(lengthOf(plain.chunks)));
     const made: Promise<string>[] = [];
     let signable: Signable | null = null;
     for (const use of uses) {
@@ -144,7 +144,7 @@ export class MailSigner implements Signer {
         return read === null || key?.algorithm !== read.algorithm ? [] : [{ read, key }];
       });
     if (found.length === 0) return [];
-    const bodyHash = await inSlices(bodyHashOf(letter));
+    const bodyHash = await inSlices(bodyHashOf(letter), turnFor(lengthOf(letter.chunks)));
     const holding = found.filter(({ read, key }) => {
       if (read.bodyHash !== bodyHash) return false;
       const signed = signedText(letter.text, letter.fields, read.names);

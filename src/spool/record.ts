@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { BodyFlags } from '../domain/message.ts';
+import { type BodyFlags, isLarge } from '../domain/message.ts';
 import { ownTurn } from '../lib/clock.ts';
 import { isMessageId } from '../lib/id.ts';
 import type { SpoolEntry } from './spool.ts';
@@ -76,9 +76,9 @@ export async function encodeRecord(entry: SpoolEntry): Promise<EncodedRecord> {
   return recordOf(entry, header, sum, bytes);
 }
 
-/** Whether encoding a record takes so little time that nobody need wait. */
+/** Whether contents are encoded and written without a turn of their own. */
 export function isSmall({ content }: SpoolEntry): boolean {
-  return content.sizeBytes <= TURN_BYTES;
+  return !isLarge(content.sizeBytes);
 }
 
 /** Encodes a small record. Throws like `encodeRecord`. */

@@ -1,7 +1,7 @@
 import { createCipheriv, createDecipheriv, createSecretKey, type KeyObject } from 'node:crypto';
 import { crc32 } from 'node:zlib';
 import type { ContentRef } from '../domain/message.ts';
-import { ownTurn } from '../lib/clock.ts';
+import { type Turn, yieldToLoop } from '../lib/clock.ts';
 import type { Random } from '../lib/random.ts';
 import {
   bodyBytesOf,
@@ -111,8 +111,12 @@ export class SegmentKey {
     this.wrapped = wrapped;
   }
 
-  /** Encrypts the bodies of records, each for its place. Waits a turn of the event loop after each MiB. */
-  async seal(records: readonly EncodedRecord[], places: readonly RecordPlace[]): Promise<EncodedRecord[]> {
+  /** Encrypts the bodies of records, each for its place. Waits for a turn of the event loop after each MiB. */
+  async seal(
+    records: readonly EncodedRecord[],
+    places: readonly RecordPlace[],
+    turn: Turn = yieldToLoop,
+  ): Promise<EncodedRecord[]> {
     const all: EncodedRecord[] = [];
     let sinceTurn = 0;
     for (const [nth, record] of records.entries()) {
@@ -128,7 +132,7 @@ export class SegmentKey {
       let frame = 0;
       for (const parts of framesIn(record.chunks)) {
         if (sinceTurn >= TURN_BYTES) {
-          await ownTurn();
+          await turn();
           sinceTurn = 0;
         }
         for (const piece of this.#sealFrame(parts, nonceOf(counter, frame), bound)) {

@@ -7,7 +7,7 @@ import { readWholeBody } from '../../http/body.ts';
 import type { Exchange } from '../../http/exchange.ts';
 import { type FieldFault, Problem, pointerToken } from '../../http/problem.ts';
 import type { Share } from '../../lib/budget.ts';
-import { inSlices, parseTimestamp, type Sliced } from '../../lib/clock.ts';
+import { inSlices, parseTimestamp, type Sliced, turnFor } from '../../lib/clock.ts';
 import {
   BOX_FIELD,
   type FinishedMessage,
@@ -93,9 +93,8 @@ export async function readRaw(call: Call, deps: SubmitDeps, budget: Share): Prom
   const body = await readWholeBody(exchange, { ...messageBodyBounds(limits), budget });
   const given = readIdempotencyKey(exchange);
   const envelope = readRawEnvelope(exchange, given.faults);
-  const context = submissionContext(call, given.key, deps);
-  const work = () => inSlices(buildRaw(envelope, body, context, limits));
-  const submission = await budget.inTurn(body.length, work);
+  const work = buildRaw(envelope, body, submissionContext(call, given.key, deps), limits);
+  const submission = await budget.inTurn(body.length, (turn) => inSlices(work, turn));
   return { submission, dryRun: envelope.fields.dryRun, body };
 }
 
@@ -113,7 +112,8 @@ export function rawSubmission(
   others: readonly FieldFault[],
 ): Promise<Submission> {
   const read = { fields: { ...NO_FIELDS, ...fields }, faulty, faults: others, pointTo };
-  return inSlices(buildRaw({ ...read, queryProblem: null, lacksPlus: false }, body, context, limits));
+  const raw = buildRaw({ ...read, queryProblem: null, lacksPlus: false }, body, context, limits);
+  return inSlices(raw, turnFor(body.length));
 }
 
 /** What these fields of a finished message say, as far as its header can be read; names in lower case. */

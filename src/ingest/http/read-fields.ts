@@ -85,8 +85,8 @@ export function readJsonBody(exchange: Exchange, bounds: BodyBounds, rewrite?: R
 async function parsedJson(exchange: Exchange, bounds: BodyBounds, rewrite?: Rewrite): Promise<unknown> {
   const { maxJsonDepth: maxDepth, maxJsonValues: maxValues } = bounds.limits;
   const body = await readWhole(exchange, bounds, JSON_WEIGHT);
-  return await bounds.budget.inTurn(body.length, async () => {
-    const text = rewrite === undefined ? body : await inSlices(rewrite(body));
+  return await bounds.budget.inTurn(body.length, async (turn) => {
+    const text = rewrite === undefined ? body : await inSlices(rewrite(body), turn);
     const value = parseJson(text, { maxDepth, maxValues });
     giveBack(body);
     return value;
@@ -98,8 +98,8 @@ async function readJsonFields(exchange: Exchange, bounds: SubmissionBounds): Pro
   const body = await readWhole(exchange, bounds, JSON_WEIGHT);
   const fieldsOf = (text: Buffer) => fieldsFromJson(parseJson(text, { maxDepth, maxValues }));
   if (body.length <= SLICE_BYTES) return fieldsOf(body);
-  return await bounds.budget.inTurn(body.length, async () => {
-    const cut = await inSlices(cutLargeFiles(body, bounds.random));
+  return await bounds.budget.inTurn(body.length, async (turn) => {
+    const cut = await inSlices(cutLargeFiles(body, bounds.random), turn);
     // What is faulty is told as it was sent.
     const read = (cut === null ? null : fieldsWithFiles(cut, fieldsOf)) ?? fieldsOf(body);
     giveBack(body);

@@ -2,7 +2,7 @@ import { parseMailbox } from '../../domain/mailbox.ts';
 import type { Content, Recipient, Submission } from '../../domain/message.ts';
 import { reserveBytes } from '../../http/body.ts';
 import type { Share } from '../../lib/budget.ts';
-import { inSlices, type Sliced } from '../../lib/clock.ts';
+import { inSlices, type Sliced, turnFor } from '../../lib/clock.ts';
 import { writeField } from '../../mail/field.ts';
 import { readHandedIn } from '../../mail/handed-in.ts';
 import { changeHeader, type FieldSpan } from '../../mail/header-block.ts';
@@ -78,7 +78,10 @@ async function readKept(call: Call, deps: ResendDeps, budget: Share): Promise<Re
   await reserveBytes(exchange, budget, message.sizeBytes);
   const bytes = await readContent(message, deps.spool, 409);
   const { maxMessageBytes } = deps.options.limits;
-  const submission = await inSlices(resubmission({ ...detail, bytes }, context, maxMessageBytes));
+  const submission = await inSlices(
+    resubmission({ ...detail, bytes }, context, maxMessageBytes),
+    turnFor(bytes.length),
+  );
   refuseTooLarge(submission.content.sizeBytes, maxMessageBytes);
   return { submission, dryRun: false };
 }

@@ -63,8 +63,9 @@ export async function makeSubmission(
 ): Promise<Made> {
   const context = submissionContext(call, idempotencyKey, deps);
   const build = async (read: ReadFields) => {
-    const work = () => inSlices(buildSubmission(read, context, deps.options.limits, others));
-    const submission = await deps.budget.inTurn(lengthOf(read.fields), work);
+    const submission = await deps.budget.inTurn(lengthOf(read.fields), (turn) =>
+      inSlices(buildSubmission(read, context, deps.options.limits, others), turn),
+    );
     const { unlessRepeat } = read;
     return { submission: unlessRepeat === undefined ? submission : { ...submission, unlessRepeat }, read };
   };

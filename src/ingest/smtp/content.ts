@@ -1,4 +1,4 @@
-import { LARGE_CONTENT_BYTES } from '../../domain/message.ts';
+import { isLarge } from '../../domain/message.ts';
 import { Gatherer } from '../../http/body.ts';
 import { type Budget, giveBack, type Release, type Share } from '../../lib/budget.ts';
 import { type Clock, SLICE_BYTES } from '../../lib/clock.ts';
@@ -45,7 +45,7 @@ export class IncomingContent {
 
   /** Whether the message that is arriving is large, and a slice of it has come since this was last true. */
   isTurnOver(): boolean {
-    if (this.#bytes <= LARGE_CONTENT_BYTES || this.#bytes - this.#turnAt < SLICE_BYTES) return false;
+    if (!isLarge(this.#bytes) || this.#bytes - this.#turnAt < SLICE_BYTES) return false;
     this.#turnAt = this.#bytes;
     return true;
   }

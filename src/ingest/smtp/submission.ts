@@ -1,6 +1,6 @@
 import { addressKey } from '../../domain/mailbox.ts';
 import type { Content, Recipient, Submission } from '../../domain/message.ts';
-import { inSlices } from '../../lib/clock.ts';
+import { inSlices, turnFor } from '../../lib/clock.ts';
 import { authorsOf } from '../../mail/field-values.ts';
 import { MAX_RECEIVED, missingFields } from '../../mail/finished.ts';
 import {
@@ -120,7 +120,10 @@ export async function individually(
   maxBytes: number,
 ): Promise<Built> {
   if (unsubscribe === null) return { ok: true, submission, unsubscribe };
-  const made = await inSlices(withOwnCopies(submission, unsubscribe, terms, maxBytes));
+  const made = await inSlices(
+    withOwnCopies(submission, unsubscribe, terms, maxBytes),
+    turnFor(submission.content.sizeBytes),
+  );
   if (made.kind === 'individual') return { ok: true, submission: made.submission, unsubscribe: null };
   const refusal =
     made.kind === 'too_large'

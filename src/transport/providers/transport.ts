@@ -4,7 +4,7 @@ import { localReply } from '../../domain/outcome.ts';
 import type { ProviderSettings, Relay } from '../../domain/relay.ts';
 import type { Budget, Release } from '../../lib/budget.ts';
 import type { Clock } from '../../lib/clock.ts';
-import { inSlices } from '../../lib/clock.ts';
+import { inSlices, turnFor } from '../../lib/clock.ts';
 import type { Log } from '../../lib/log.ts';
 import type { StopSignal } from '../../lib/stop.ts';
 import type { ProbeResult, TokenResult, Transport, TransportJob, TransportResult } from '../transport.ts';
@@ -187,7 +187,8 @@ class ProviderTransport implements Transport {
     const message = { id: messageId, envelope, flags: content.flags, content: Buffer.concat(chunks) };
     const steering = steeringRefusal(message.content, this.#settings.type);
     if (steering !== null) return { ok: false, reply: steering };
-    return await inSlices(this.#provider.prepare(message, { now: this.#options.clock.wall(), token }));
+    const prepared = this.#provider.prepare(message, { now: this.#options.clock.wall(), token });
+    return await inSlices(prepared, turnFor(content.sizeBytes));
   }
 
   #judged(request: ProviderRequest, exchanged: Exchanged, signal: AbortSignal): End {

@@ -2,7 +2,7 @@
 import type { Envelope } from '../../domain/message.ts';
 import { localReply, type Outcome, type Reply } from '../../domain/outcome.ts';
 import { Budget, type Release } from '../../lib/budget.ts';
-import { inSlices } from '../../lib/clock.ts';
+import { inSlices, turnFor } from '../../lib/clock.ts';
 import { type Allowed, LineLength, toSevenBit, type Unconvertible } from '../../mail/seven-bit.ts';
 import { hasUtf8Address } from '../../smtp/command.ts';
 import type { Capabilities } from '../../smtp/reply.ts';
@@ -100,7 +100,7 @@ export class HopForms {
       const chunks: Uint8Array[] = [];
       for await (const chunk of content.chunks()) chunks.push(chunk);
       const original = Buffer.concat(chunks);
-      const converted = await inSlices(toSevenBit(original, allowed));
+      const converted = await inSlices(toSevenBit(original, allowed), turnFor(sizeBytes));
       if (!converted.ok) {
         release();
         return refused(refusalOf(converted.because, allowed, isEightBit));

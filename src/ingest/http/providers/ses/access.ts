@@ -2,7 +2,7 @@ import { readWholeBody } from '../../../../http/body.ts';
 import type { Exchange } from '../../../../http/exchange.ts';
 import { Problem } from '../../../../http/problem.ts';
 import type { Budget, Share } from '../../../../lib/budget.ts';
-import { type Clock, inSlices } from '../../../../lib/clock.ts';
+import { type Clock, inSlices, turnFor } from '../../../../lib/clock.ts';
 import type { Authenticator, Caller } from '../../../authenticator.ts';
 import { digestOf } from '../../idempotency.ts';
 import type { IngestOptions } from '../../options.ts';
@@ -79,7 +79,8 @@ export async function readSignedBody(exchange: Exchange, limits: BodyLimits, bud
   const early = READ_EARLY.get(exchange);
   if (early !== undefined) return early.body;
   const body = await readJsonOf(exchange, limits, budget);
-  if (exchange.headers[DIGEST_HEADER] === (await inSlices(digestOf(body)))) return body;
+  const digest = await inSlices(digestOf(body), turnFor(body.length));
+  if (exchange.headers[DIGEST_HEADER] === digest) return body;
   throw new Problem(
     400,
     'body_not_signed',
@@ -93,7 +94,7 @@ async function readEarly(exchange: Exchange, accessKeyId: string, deps: SignedDe
   if (known !== undefined) return known;
   const budget = deps.budget.share(`signed ${accessKeyId}`);
   const body = await readJsonOf(exchange, deps.options.limits, budget);
-  const early = { body, digest: await inSlices(digestOf(body)) };
+  const early = { body, digest: await inSlices(digestOf(body), turnFor(body.length)) };
   READ_EARLY.set(exchange, early);
   return early;
 }
