@@ -22,3 +22,18 @@ test('a few work at a time, the others in line, and a failure hands its place ov
   expect(begun).toEqual([0, 1, 2, 3, 4]);
   await few.run(() => Promise.resolve());
 });
+
+test('who comes next is before all that wait, and after who is inside', async () => {
+  const few = new Few(1);
+  const inside = Promise.withResolvers<void>();
+  const done: string[] = [];
+  const note = (name: string) => async () => void done.push(name);
+  const works = [few.run(() => inside.promise), few.run(note('second')), few.run(note('third'))];
+  works.push(few.runNext(note('next')));
+  inside.resolve();
+  await Promise.all(works);
+  expect(done).toEqual(['next', 'second', 'third']);
+  const alone: string[] = [];
+  await few.runNext(async () => void alone.push('alone'));
+  expect(alone).toEqual(['alone']);
+});

@@ -9,10 +9,19 @@ export class Few {
   }
 
   /** Runs the job when its turn comes; settles as the job does. */
-  async run<T>(work: () => Promise<T>): Promise<T> {
+  run<T>(work: () => Promise<T>): Promise<T> {
+    return this.#run(work, (enter) => this.#line.push(enter));
+  }
+
+  /** Like {@link run}, before all that wait. */
+  runNext<T>(work: () => Promise<T>): Promise<T> {
+    return this.#run(work, (enter) => this.#line.unshift(enter));
+  }
+
+  async #run<T>(work: () => Promise<T>, queue: (enter: () => void) => void): Promise<T> {
     if (this.#inside < this.#atOnce) this.#inside++;
     // A finished job hands over its slot.
-    else await new Promise<void>((resolve) => this.#line.push(resolve));
+    else await new Promise<void>(queue);
     try {
       return await work();
     } finally {

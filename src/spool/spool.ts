@@ -129,8 +129,11 @@ export type SpoolErrorCode =
 export interface FactLog {
   /**
    * Writes contents durably, along with the facts that `facts` makes of their places: a text without a line feed, or
-   * null to write nothing. It is called just before the write, in the order of the calls, and must not wait. If it
-   * throws, the call rejects with its error. False: it returned null.
+   * null to write nothing. It is called just before the facts are written, and must not wait. If it throws, the call
+   * rejects with its error. False: it returned null, and nothing refers to the contents.
+   *
+   * Small contents and their facts are written together, in the order of the calls. Large contents (`isLarge`) come
+   * first, and their facts enter the order when the contents are on stable storage: nobody else waits for them.
    */
   log(
     contents: readonly SpoolEntry[],

@@ -5,6 +5,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { FaultyFiles } from '../../../test/support/faulty-files.ts';
 import { bytesOf, entryOf, readAll } from '../../../test/support/spool-entry.ts';
 import type { ContentRef } from '../../domain/message.ts';
+import { encodeRecord } from '../record.ts';
 import type { SpoolError } from '../spool.ts';
 import { openSegmentSpool } from './segment-spool.ts';
 
@@ -55,6 +56,14 @@ function stopMidway() {
     return real(fd, parts, position);
   });
   return { midway: midway.promise, release: () => release.resolve() };
+}
+
+/** Appends large mail; returns when it waits in line. */
+async function appendInLine(log: Log) {
+  const appended = log.append([LARGE]);
+  // What is encoded later is encoded when it is.
+  await encodeRecord(LARGE);
+  return { appended };
 }
 
 /** The largest that is no large mail. */
@@ -124,6 +133,31 @@ test('what is full meanwhile grows to twice its size, and then waits for the end
   expect(segments).toEqual([1, 1, 1, 1, 3]);
 });
 
+test('who needs a new segment waits for the large mail under way, and not for all that waits', async () => {
+  const log = await openLog();
+  await log.append([entryOf('small')]);
+  const { midway, release } = stopMidway();
+  const first = log.append([LARGE]);
+  await midway;
+  const second = await appendInLine(log);
+  const turned = log.turn();
+  release();
+  const [[before], [behind]] = await Promise.all([first, second.appended]);
+  const segments = [before?.segment, await turned, behind?.segment];
+  expect(segments).toEqual([2, 3, 4]);
+});
+
+test('closing writes the large mail that waits', async () => {
+  const log = await openLog();
+  const { midway, release } = stopMidway();
+  const first = log.append([LARGE]);
+  await midway;
+  const second = await appendInLine(log);
+  const closed = log.close();
+  release();
+  expect(await Promise.all([first, second.appended, closed])).toHaveLength(3);
+});
+
 test('neither of the segments that are written is idle, nor what awaits a decision', async () => {
   const log = await openLog();
   let end = { segment: 0, offset: 0 };
@@ -167,4 +201,36 @@ test('no room takes large mail back, and passes by itself', async () => {
   expect((await stat(path.join(parent, 'spool', '00000003.seg'))).size).toBe(0);
   disk.set('writev', null);
   expect(await log.log([LARGE], () => 'large')).toBe(true);
+});
+
+test('what was flushed of large mail without room is off the disk before it is refused', async () => {
+  const log = await openLog();
+  await log.append([entryOf('small')]);
+  const fail = (from: number) =>
+    disk.set('writev', async (real, fd, parts, position) => {
+      if (position >= from) throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+      return real(fd, parts, position);
+    });
+  const callsUntilRefused = async () => {
+    disk.calls.length = 0;
+    await expect(log.append([LARGE])).rejects.toMatchObject({ code: 'spool_full' });
+    return disk.calls.filter((call) => /^(?:writev|fdatasync|ftruncate)$/.test(call));
+  };
+  fail(MIB);
+  expect(await callsUntilRefused()).toEqual(['writev', 'fdatasync', 'writev', 'ftruncate', 'fdatasync']);
+  fail(0);
+  expect(await callsUntilRefused()).toEqual(['writev', 'ftruncate']);
+});
+
+test('large mail that cannot be taken off the disk again is the end of writing', async () => {
+  const log = await openLog();
+  await log.append([entryOf('small')]);
+  disk.set('writev', async (real, fd, parts, position) => {
+    if (position < MIB) return real(fd, parts, position);
+    disk.fail('fdatasync', 'EIO');
+    throw Object.assign(new Error('ENOSPC'), { code: 'ENOSPC' });
+  });
+  await expect(log.append([LARGE])).rejects.toMatchObject({ code: 'spool_failed' });
+  disk.set('fdatasync', null);
+  await expect(log.append([entryOf('small')])).rejects.toMatchObject({ code: 'spool_failed' });
 });

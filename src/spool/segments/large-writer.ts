@@ -50,12 +50,20 @@ export class LargeWriter {
     }
   }
 
-  /** Does something between two turns, after its segment was closed: what it writes next has a higher number. */
+  /**
+   * Does something after the turn under way, before all that wait, when the segment was closed: what is written next has
+   * a higher number.
+   */
   between<T>(work: () => Promise<T>): Promise<T> {
-    return this.#turns.run(async () => {
+    return this.#turns.runNext(async () => {
       await this.#seal();
       return await work();
     });
+  }
+
+  /** Closes the segment when everything that waits is written. */
+  close(): Promise<void> {
+    return this.#turns.run(() => this.#seal());
   }
 
   async #write(records: readonly EncodedRecord[]): Promise<readonly ContentRef[]> {

@@ -1,4 +1,5 @@
 import type { ContentRef } from '../../domain/message.ts';
+import { ownTurn, yieldToLoop } from '../../lib/clock.ts';
 import { type EncodedRecord, encodeKey, HEADER_BYTES, sealedBytes } from '../record.ts';
 import type { ContentKeys, SegmentKey } from '../sealing.ts';
 import { SpoolError } from '../spool.ts';
@@ -118,17 +119,19 @@ export class OpenSegment {
   }
 
   /**
-   * Writes records at their places and flushes them, in steps of at most so many bytes. Resolves to the number of
-   * flushes. Rejects with `SpoolError`; then nothing is left of them, or nothing may be written any more.
+   * Writes records at their places and flushes them. Large ones are written in steps of at most so many bytes, and
+   * encrypted in turns of their own. Resolves to the number of flushes. Rejects with `SpoolError`; then nothing is left
+   * of them, or nothing may be written any more.
    */
   async write(
     records: readonly EncodedRecord[],
     refs: readonly ContentRef[],
-    stepBytes = Number.POSITIVE_INFINITY,
+    stepBytes: number | null = null,
   ): Promise<number> {
     // A segment's key goes before its first batch, and is as durable as that is.
     const parts: Uint8Array[] = this.#end === 0 && this.#key !== null ? [encodeKey(this.#key.wrapped)] : [];
-    const sealed = this.#key === null ? records : await this.#key.seal(records, refs);
+    const turn = stepBytes === null ? yieldToLoop : ownTurn;
+    const sealed = this.#key === null ? records : await this.#key.seal(records, refs, turn);
     for (const { header, chunks } of sealed) parts.push(header, ...chunks);
     let at = this.#end;
     let flushes = 0;
@@ -152,7 +155,7 @@ export class OpenSegment {
     try {
       bytes = await writeFully(files, this.#fd, parts, at);
     } catch (error) {
-      const isTaken = await this.#takeBack();
+      const isTaken = await this.#takeBack(at > this.#end);
       throw isTaken && NO_ROOM.has(errorCode(error)) ? noRoom(error) : failure.trip(error);
     }
     try {
@@ -166,13 +169,15 @@ export class OpenSegment {
   }
 
   /**
-   * Removes a batch that is not known to be on disk: a refused batch must not reappear at the next start. False: it
-   * cannot be removed, and nothing may be written after it.
+   * Removes a batch that is not known to be on disk: a refused batch must not reappear at the next start. If steps of it
+   * were flushed, so is their end: a power failure would leave them, torn, below later facts. False: it cannot be
+   * removed, and nothing may be written after it.
    */
-  async #takeBack(): Promise<boolean> {
+  async #takeBack(wasFlushed = false): Promise<boolean> {
     try {
       await this.#terms.files.ftruncate(this.#fd, this.#end);
       this.#terms.takenBack(this.number);
+      if (wasFlushed) await this.#terms.files.fdatasync(this.#fd);
       return true;
     } catch {
       return false;
@@ -180,9 +185,9 @@ export class OpenSegment {
   }
 }
 
-/** The same bytes in steps of at most so many. */
-function* stepsOf(parts: readonly Uint8Array[], stepBytes: number): Iterable<readonly Uint8Array[]> {
-  if (stepBytes === Number.POSITIVE_INFINITY) return yield parts;
+/** The same bytes in steps of at most so many; in one without a limit. */
+function* stepsOf(parts: readonly Uint8Array[], stepBytes: number | null): Iterable<readonly Uint8Array[]> {
+  if (stepBytes === null) return yield parts;
   let step: Uint8Array[] = [];
   let left = stepBytes;
   for (const part of parts)

@@ -123,7 +123,7 @@ export class SegmentWriter {
   async close(): Promise<void> {
     this.#closed = true;
     await this.#running;
-    await this.#large.between(async () => {});
+    await this.#large.close();
     await this.#seal();
   }
 
