@@ -176,7 +176,7 @@ async function openInDirectory(
       holdPseudonymKey,
       registry,
       configuring,
-      views: viewsBehind(written, views),
+      views: viewsBehind(() => taking.answered(), views),
       spool,
       writer: thread,
       cluster: null,

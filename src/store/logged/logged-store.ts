@@ -2,7 +2,7 @@ import type { LogPlace } from '../../domain/log-place.ts';
 import type { ContentRef } from '../../domain/message.ts';
 import type { Clock } from '../../lib/clock.ts';
 import { Pseudonyms } from '../../lib/pseudonym.ts';
-import { type FactLog, type Spool, type SpoolEntry, SpoolError } from '../../spool/spool.ts';
+import type { FactLog, Spool, SpoolEntry } from '../../spool/spool.ts';
 import {
   type AcceptAnswer,
   type AcceptRecord,
@@ -13,19 +13,12 @@ import {
 import { type Applying, factText } from '../applying.ts';
 import { around, STORE_VERBS, SUPPRESSION_VERBS } from '../forwarding.ts';
 import type { BeginAnswer, BeginRequest, UnitRef } from '../leased.ts';
-import {
-  type ClaimAnswer,
-  type ClaimRequest,
-  type SettleAnswer,
-  type Settlement,
-  type Stamp,
-  type Store,
-  StoreError,
-} from '../store.ts';
+import type { ClaimAnswer, ClaimRequest, SettleAnswer, Settlement, Stamp, Store } from '../store.ts';
 import type { SuppressionList } from '../suppressions.ts';
 import { recordsAt, type Taken, type Taking, type TakingTerms, takingApart } from '../taking.ts';
 import { SuppressionFilter, tellingsBehind } from './filter.ts';
 import { actsBehind, type HotDelivery, HotTable, leasesBehind } from './hot.ts';
+import { LogWrites } from './log-writes.ts';
 import { SureRoom } from './room.ts';
 import { type BehindTerms, WrittenBehind } from './written-behind.ts';
 
@@ -58,24 +51,18 @@ export interface LoggedStoreParts {
  */
 export class LoggedStore implements Taking {
   readonly #store: Store;
-  readonly #log: FactLog;
   readonly #spool: LoggedStoreParts['spool'];
   readonly #hot = new HotTable();
   readonly #room = new SureRoom();
   readonly #pseudonyms = new Pseudonyms();
   readonly #filter: SuppressionFilter;
   readonly #behind: WrittenBehind;
-  /** Writes to the log that are under way. */
-  readonly #writes = new Set<Promise<boolean>>();
-  /**
-   * The log can no longer be written: how much of its last flush is on disk is unknown, and nothing may contradict it.
-   */
-  #failure: StoreError | null = null;
+  readonly #writes: LogWrites;
 
   constructor({ store, applying, log, spool, clock, behind = {}, suppressions }: LoggedStoreParts) {
     this.#store = store;
     this.#filter = new SuppressionFilter(suppressions, this.#pseudonyms);
-    this.#log = log;
+    this.#writes = new LogWrites(log);
     this.#spool = spool;
     const applied = (end: LogPlace) => log.applied(end);
     this.#behind = new WrittenBehind({ applying, clock, room: this.#room, applied }, log.beginning(), behind);
@@ -84,8 +71,14 @@ export class LoggedStore implements Taking {
   }
 
   /** Resolves when everything that was answered is in the database. Rejects with `StoreError`. */
+  async answered(): Promise<void> {
+    await this.#writes.logged();
+    await this.#behind.write();
+  }
+
+  /** The same, for all that is under way, large mail too: for what must not miss mail that is taken meanwhile. */
   async written(): Promise<void> {
-    await this.#logged();
+    await this.#writes.done();
     await this.#behind.write();
   }
 
@@ -94,7 +87,7 @@ export class LoggedStore implements Taking {
    * written, as on a full disk, stays in the log for the next start.
    */
   async finish(): Promise<void> {
-    await this.#logged();
+    await this.#writes.done();
     await this.#behind.close().catch(() => {});
   }
 
@@ -132,7 +125,7 @@ export class LoggedStore implements Taking {
     };
     if (units.length === 0 || found() === null) return await this.#beginThere(units, at);
     const begun: HotDelivery[] = [];
-    const isLogged = await this.#write([], () => {
+    const isLogged = await this.#writes.write([], () => {
       const deliveries = found();
       if (deliveries === null) return null;
       begun.push(...deliveries);
@@ -153,7 +146,7 @@ export class LoggedStore implements Taking {
       return null;
     };
     try {
-      const isLogged = await this.#write([], () => {
+      const isLogged = await this.#writes.write([], () => {
         for (const settlement of batch) {
           // One by one: a batch may hold the same work twice.
           if (!this.#isHot(settlement)) return undo();
@@ -198,7 +191,7 @@ export class LoggedStore implements Taking {
         store,
         this.#filter,
         (call) => this.#there(call),
-        () => this.#logged(),
+        () => this.#writes.logged(),
       ),
       erase: (request, at) => {
         this.#filter.add(request.person.pseudonym);
@@ -283,7 +276,7 @@ export class LoggedStore implements Taking {
     let batch: { readonly record: AcceptRecord; readonly leased: readonly boolean[] }[] = [];
     const seen = this.#filter.changes;
     try {
-      const isLogged = await this.#write(contents, (refs) => {
+      const isLogged = await this.#writes.write(contents, (refs) => {
         const { changes } = this.#filter;
         if (changes !== seen && !isClear()) return null;
         const made = records(refs);
@@ -319,8 +312,17 @@ export class LoggedStore implements Taking {
     limits: QueueLimits | undefined,
     accept: () => Promise<T>,
   ): Promise<T> {
+    if (!this.#room.isSure(wishes, limits) && this.#writes.hasLarge) {
+      // What the database says now may spare it the wait for large mail.
+      this.#behind.ask();
+      await this.#behind.write();
+    }
     if (this.#room.isSure(wishes, limits)) return await this.#counting(wishes, accept);
-    const answer = await this.#room.alone(() => this.#counting(wishes, accept));
+    const answer = await this.#room.alone(async () => {
+      // The database does not know of mail that was let in and is not in the log yet.
+      await this.#writes.done();
+      return await this.#counting(wishes, accept);
+    });
     this.#behind.ask();
     return answer;
   }
@@ -342,33 +344,10 @@ export class LoggedStore implements Taking {
 
   /** Calls the database, after everything logged before. */
   async #there<T>(verb: () => Promise<T>): Promise<T> {
-    if (this.#writes.size > 0) await this.#logged();
-    if (this.#failure !== null) throw this.#failure;
+    await this.#writes.logged();
+    this.#writes.check();
     await this.#behind.write();
     return await verb();
-  }
-
-  /** Resolves when the writes under way to the log are done, or have failed. */
-  async #logged(): Promise<void> {
-    await Promise.allSettled(this.#writes);
-  }
-
-  async #write(
-    contents: readonly SpoolEntry[],
-    facts: (refs: readonly ContentRef[]) => string | null,
-  ): Promise<boolean> {
-    const write = this.#log.log(contents, facts);
-    this.#writes.add(write);
-    try {
-      return await write;
-    } catch (error) {
-      if (!(error instanceof SpoolError)) throw error;
-      const failure = storeErrorOf(error);
-      if (failure.code === 'store_failed') this.#failure = failure;
-      throw contents.length === 0 ? failure : error;
-    } finally {
-      this.#writes.delete(write);
-    }
   }
 }
 
@@ -383,15 +362,3 @@ function reportsOf(batch: readonly { readonly report: AcceptRecord | null }[]): 
 }
 
 const SETTLED: SettleAnswer = { kind: 'settled', cancelled: [] };
-
-/** The store error for a spool error of the log. */
-function storeErrorOf(error: SpoolError): StoreError {
-  switch (error.code) {
-    case 'spool_full':
-      return new StoreError('store_full', 'the log has no room', { cause: error });
-    case 'spool_closed':
-      return new StoreError('store_closed', 'the log is closed', { cause: error });
-    default:
-      return new StoreError('store_failed', 'the log can no longer be written', { cause: error });
-  }
-}
