@@ -12,12 +12,12 @@ const LEFT = `
   addEventListener('blur', ({ target }) => target === window && left.push('the browser'));
 `;
 
-/** What has the focus, unless it is seen. */
+/** What has the focus, unless it is seen; null: nothing of the page has it, as behind the last stop. */
 const HIDDEN = `(async () => {
   await new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
   await Promise.allSettled(document.getAnimations().map(({ finished }) => finished));
   const at = document.activeElement;
-  if (at === document.body) return [];
+  if (at === document.body) return null;
   const { left, top, width, height } = at.getBoundingClientRect();
   const seen = document.elementFromPoint(left + width / 2, Math.min(top + height / 2, innerHeight - 1));
   return at.contains(seen) || at.closest('label')?.contains(seen) ? [] : [at.outerHTML.slice(0, 120)];
@@ -225,7 +225,7 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
       await open();
       await page.locator('[role=dialog] :focus').waitFor();
       await page.evaluate('left.length = 0');
-      // No frame is drawn in between, with luck.
+      // All at once: a frame that is drawn in between makes this less strict, and never fail.
       for (const key of ['Tab', 'Shift+Tab'])
         await Promise.all(Array.from({ length: 25 }, () => page.keyboard.press(key)));
       await page.evaluate("document.querySelector('main button').focus()");
@@ -246,13 +246,14 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
       await page.goto(path);
       await page.locator('main h1').waitFor();
       await settled(page);
-      const hidden: string[] = [];
+      const stopped: (string[] | null)[] = [];
       for (const key of ['Tab', 'Shift+Tab'])
         for (let stops = 0; stops < 25; stops++) {
           await page.keyboard.press(key);
-          hidden.push(...(await page.evaluate<string[]>(HIDDEN)));
+          stopped.push(await page.evaluate<string[] | null>(HIDDEN));
         }
-      expect([path, hidden]).toEqual([path, []]);
+      expect([path, stopped.flatMap((hidden) => hidden ?? [])]).toEqual([path, []]);
+      expect(stopped.filter((hidden) => hidden === null).length).toBeLessThan(stopped.length / 2);
     }
     await page.context().close();
   });
