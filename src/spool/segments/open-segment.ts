@@ -155,33 +155,37 @@ export class OpenSegment {
     try {
       bytes = await writeFully(files, this.#fd, parts, at);
     } catch (error) {
-      const isTaken = await this.#takeBack(at > this.#end);
+      const isTaken = await this.#takeBack();
       throw isTaken && NO_ROOM.has(errorCode(error)) ? noRoom(error) : failure.trip(error);
     }
     try {
       await files.fdatasync(this.#fd);
     } catch (error) {
       const failed = failure.trip(error);
-      await this.#takeBack();
+      await this.#cut().catch(() => {});
       throw failed;
     }
     return bytes;
   }
 
   /**
-   * Removes a batch that is not known to be on disk: a refused batch must not reappear at the next start. If steps of it
-   * were flushed, so is their end: a power failure would leave them, torn, below later facts. False: it cannot be
-   * removed, and nothing may be written after it.
+   * Removes a batch that is not known to be on disk, durably: parts of it may have come there, and a power failure would
+   * leave them, torn, below later facts. False: it cannot be removed, and nothing may be written after it.
    */
-  async #takeBack(wasFlushed = false): Promise<boolean> {
+  async #takeBack(): Promise<boolean> {
     try {
-      await this.#terms.files.ftruncate(this.#fd, this.#end);
-      this.#terms.takenBack(this.number);
-      if (wasFlushed) await this.#terms.files.fdatasync(this.#fd);
+      await this.#cut();
+      await this.#terms.files.fdatasync(this.#fd);
       return true;
     } catch {
       return false;
     }
+  }
+
+  /** Ends the file where the batch began: a refused batch must not reappear at the next start. */
+  async #cut(): Promise<void> {
+    await this.#terms.files.ftruncate(this.#fd, this.#end);
+    this.#terms.takenBack(this.number);
   }
 }
 
