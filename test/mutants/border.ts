@@ -327,4 +327,21 @@ export const BORDER: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'mark-of-a-file-guessed',
+    breaks: 'What stands for a large attachment while a body is read cannot be written by a client.',
+    edits: [
+      {
+        file: 'src/ingest/http/large-files.ts',
+        before: 'Buffer.from(random.fill(new Uint8Array(MARK_BYTES)))',
+        after: "Buffer.alloc(MARK_BYTES, 'waybill file')",
+      },
+    ],
+    traps: [
+      {
+        file: 'src/ingest/http/large-files.test.ts',
+        test: 'does not stand for what was cut from a text',
+      },
+    ],
+  },
 ];

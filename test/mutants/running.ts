@@ -56,6 +56,23 @@ export const RUNNING: readonly Mutant[] = [
     ],
   },
   {
+    name: 'queue-overrun-beside-large',
+    breaks: 'Large mail that was let in has its room in the queue: here it is forgotten while it is written.',
+    edits: [
+      {
+        file: 'src/store/logged/logged-store.ts',
+        before: 'await this.#writes.done();\n      return await this.#counting(wishes, accept);',
+        after: 'return await this.#counting(wishes, accept);',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/logged/log-writes.test.ts',
+        test: 'what may not fit beside it waits, and is refused',
+      },
+    ],
+  },
+  {
     name: 'segment-dropped-before-its-facts',
     breaks: 'A segment of the log stays until the tables have what it says.',
     edits: [
@@ -254,6 +271,18 @@ export const RUNNING: readonly Mutant[] = [
         test: 'mail that is alike is one count, written after a while',
       },
     ],
+  },
+  {
+    name: 'bounced-counted-twice',
+    breaks: 'A recipient that mail was delivered to, and came back from, is one recipient in the rates.',
+    edits: [
+      {
+        file: 'src/domain/traffic.ts',
+        before: 'return Math.max(0, delivered - bounced) + failed;',
+        after: 'return delivered + failed;',
+      },
+    ],
+    traps: [{ file: 'src/control/rates.test.ts', test: 'tell how many recipients were not told apart' }],
   },
   {
     name: 'traffic-lost-when-not-written',

@@ -57,6 +57,41 @@ export const SAFEKEEPING: readonly Mutant[] = [
     ],
   },
   {
+    name: 'refused-batch-left-on-disk',
+    breaks:
+      'What was refused for want of room is off the disk: here a power cut brings back what was flushed.',
+    edits: [
+      {
+        file: 'src/spool/segments/open-segment.ts',
+        before: 'await this.#cut();\n      await this.#terms.files.fdatasync(this.#fd);',
+        after: 'await this.#cut();',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/spool/segments/large-writer.test.ts',
+        test: 'what is on the disk of large mail without room is off it before it is refused',
+      },
+    ],
+  },
+  {
+    name: 'small-mail-behind-all-large',
+    breaks: 'Small mail that needs a new segment waits for one large message: here for all that are in line.',
+    edits: [
+      {
+        file: 'src/spool/segments/large-writer.ts',
+        before: 'this.#turns.runNext(',
+        after: 'this.#turns.run(',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/spool/segments/large-writer.test.ts',
+        test: 'who needs a new segment waits for the large mail under way',
+      },
+    ],
+  },
+  {
     name: 'spool-name-not-flushed',
     breaks: 'A new segment is found again after a power cut: its name may not have reached the disk.',
     edits: [
@@ -81,7 +116,7 @@ export const SAFEKEEPING: readonly Mutant[] = [
       {
         file: 'src/spool/segments/open-segment.ts',
         before: `      const failed = failure.trip(error);
-      await this.#takeBack();
+      await this.#cut().catch(() => {});
       throw failed;`,
         after: '      if (failure === undefined) throw error;',
       },
