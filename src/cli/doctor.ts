@@ -8,10 +8,12 @@ import { type CommonOptions, type Context, command, print } from './context.ts';
 import { findingsText } from './findings-text.ts';
 import { DEFAULT_COLUMNS, Exit } from './terminal.ts';
 
-/** How long to wait for the server, or the process that holds the data directory. If it takes longer, it is not well. */
+/** How long to wait for the server. If it takes longer, it is not well. */
 const GREETING_MS = 1_000;
-/** What is told when it takes longer to open. */
-const NOT_OPENED = 'It did not open within a second: another process holds it, or the machine is too busy.';
+/** The same, for the database to open: on a busy machine, another process may hold it for a moment. */
+const OPENING_MS = 3_000;
+const NOT_OPENED =
+  'It did not open within three seconds: another process holds it, or the machine is too busy.';
 /** The examination itself takes less. */
 const ANSWER_MS = 4_000;
 
@@ -57,7 +59,7 @@ async function examineOffline(
   const { environment } = context.terminal;
   const { openOffline } = await import('../control/offline.ts');
   const opening = openOffline({ ...context, dataDir, configFile: options.config, environment });
-  const late = context.clock.sleep(GREETING_MS).then(() => null);
+  const late = context.clock.sleep(OPENING_MS).then(() => null);
   const opened = await Promise.race([opening, late]).catch((error: unknown) => String(error));
   if (opened === null || typeof opened === 'string')
     return await examineWithoutStore(dataDir, context, options, opened ?? NOT_OPENED);

@@ -290,7 +290,7 @@ sign_in:
     expect([backup.code, backup.stderr]).toEqual([1, expect.stringContaining('pg_dump')]);
     const restore = await installation.run('restore', '/tmp/never.tar');
     expect([restore.code, restore.stderr]).toEqual([1, expect.stringContaining('pg_restore')]);
-    // A database that does not open within a second is told as a failure, which says more about a busy machine.
+    // A database that takes seconds to open is told as a failure, which says more about a busy machine.
     await vi.waitFor(async () => {
       const { findings } = (await json({ installation }, 'doctor')) as { findings: object[] };
       expect(findings).toContainEqual(expect.objectContaining({ name: 'database', status: 'ok' }));

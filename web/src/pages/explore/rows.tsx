@@ -1,6 +1,5 @@
 import { linkOptions } from '@tanstack/react-router';
 import { useMemo } from 'react';
-import { endedOf } from '../../../../src/domain/traffic.ts';
 import type { ResultOf } from '../../../../src/operations/table.ts';
 import { useAddress } from '../../address.ts';
 import { formatCount, formatRate, formatWithin } from '../../format.ts';
@@ -25,7 +24,7 @@ import {
 export function Rows({ view, by }: { readonly view: ResultOf<'traffic'>; readonly by: Dimension }) {
   const [address, put] = useAddress();
   const { rows, others, moreNames } = view;
-  const most = Math.max(1, ...rows.map(endsOf));
+  const most = Math.max(1, ...rows.map(endedOf));
   const columns = useMemo(() => columnsBy(by, most), [by, most]);
   const range = rangeIn(address).value;
   return (
@@ -52,11 +51,7 @@ export function Rows({ view, by }: { readonly view: ResultOf<'traffic'>; readonl
         }}
         empty={<EmptyState title="No mail in this time">Nothing of it was counted.</EmptyState>}
       />
-      <LeftOut
-        names={moreNames}
-        noun={labelOf(by)}
-        recipients={others === null ? 0 : others.captured + endedOf(others)}
-      />
+      <LeftOut names={moreNames} noun={labelOf(by)} recipients={others === null ? 0 : endedOf(others)} />
     </Card>
   );
 }
@@ -66,7 +61,13 @@ function labelOf(by: Dimension): string {
   return by === 'key' ? 'API key' : (DIMENSIONS.find(({ value }) => value === by)?.label ?? by).toLowerCase();
 }
 
-function endsOf({ delivered, captured, failed }: TrafficSummary): number {
+/** Recipients by their end. One whose mail came back has failed, though it was delivered before. */
+function endsOf({ delivered, bounced, captured, failed }: TrafficSummary) {
+  return { delivered: Math.max(0, delivered - bounced), captured, failed };
+}
+
+function endedOf(summary: TrafficSummary): number {
+  const { delivered, captured, failed } = endsOf(summary);
   return delivered + captured + failed;
 }
 
@@ -84,7 +85,7 @@ function columnsBy(by: Dimension, most: number): readonly Column<TrafficRow>[] {
       header: 'Ended',
       width: 'minmax(0, 1.7fr)',
       card: 'plain',
-      sort: endsOf,
+      sort: endedOf,
       cell: (row) => <Ends row={row} most={most} />,
     },
     column(
@@ -115,26 +116,26 @@ const PARTS = ['delivered', 'captured', 'failed'] as const;
  * a line shows when; it reaches the top at the row's own most.
  */
 function Ends({ row, most }: { readonly row: TrafficRow; readonly most: number }) {
-  const all = endsOf(row);
+  const ends = endsOf(row);
   return (
     <span className="flex min-w-0 items-center gap-2">
       <span aria-hidden className="flex h-2 min-w-12 flex-1 gap-px overflow-hidden rounded-xs bg-sunken">
         {PARTS.map(
           (part) =>
-            row[part] > 0 && (
+            ends[part] > 0 && (
               <span
                 key={part}
                 className={classNames('h-full', FILLS[part])}
-                style={{ width: `max(2px, ${(row[part] / most) * 100}%)` }}
+                style={{ width: `max(2px, ${(ends[part] / most) * 100}%)` }}
               />
             ),
         )}
       </span>
       <span
         className="w-14 shrink-0 text-right"
-        title={PARTS.map((part) => `${part} ${row[part]}`).join(', ')}
+        title={PARTS.map((part) => `${part} ${ends[part]}`).join(', ')}
       >
-        {formatCount(all)}
+        {formatCount(endedOf(row))}
       </span>
       {row.ended.length > 0 && (
         <Sparkline
