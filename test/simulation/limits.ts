@@ -88,7 +88,7 @@ export class Limits implements HopWatch {
     if (found === undefined && (now ?? 0) > 0) this.#break(`${relay} took ${messageId} off no quota`);
     if (found === undefined || now === 0) return;
     const { day, begunAt } = found;
-    const isKnown = now !== undefined && begunAt > this.#relays.heardAt(relay) + DECIDED_MS;
+    const isKnown = now !== undefined && begunAt > this.#settledAt(relay);
     const limit = isKnown ? now : (this.#allowed.get(`${relay} ${day}`) ?? 0);
     const taken = (this.#taken.get(`${relay} ${day}`) ?? 0) + recipients;
     this.#taken.set(`${relay} ${day}`, taken);
@@ -99,28 +99,36 @@ export class Limits implements HopWatch {
   #check({ relay, domain, begunAt }: Conversation): void {
     const found = this.#relays.inForce(relay);
     if (found === undefined) return;
-    // It may have been decided before all had heard what is allowed now; those before it were begun under what was.
-    const isExcused = begunAt <= this.#relays.heardAt(relay) + DECIDED_MS;
     if (found === null || found.disabled) {
-      if (!isExcused) this.#break(`${relay} is tried, and is ${found === null ? 'removed' : 'disabled'}`);
+      if (begunAt > this.#settledAt(relay))
+        this.#break(`${relay} is tried, and is ${found === null ? 'removed' : 'disabled'}`);
       return;
     }
     const counted = [...this.#underWay].filter((one) => one.relay === relay && this.#isCounted(one));
     const ofDomain = counted.filter((one) => one.domain === domain);
     const most = found.limits.maxConcurrency;
     if (counted.length === most) this.#seen.note('relay at its limit of attempts');
-    if (counted.length > most && !isExcused)
+    if (counted.length > most)
       this.#break(`${relay} has ${counted.length} attempts at once, and allows ${most}`);
     const mostOfDomain = found.mx?.maxPerDomain ?? most;
-    if (ofDomain.length > mostOfDomain && !isExcused)
+    if (ofDomain.length > mostOfDomain)
       this.#break(
         `${relay} has ${ofDomain.length} attempts at once to ${domain}, and allows ${mostOfDomain}`,
       );
   }
 
-  /** Not where its process stood still or is gone, or the clock was set: others could not know of it. */
-  #isCounted({ life, begunAt }: Conversation): boolean {
-    return !life.dead && life.frozeAt < begunAt && begunAt > this.#clockSetAt + UNSETTLED_MS;
+  /** From then on whatever begins is decided by how the relay is now. */
+  #settledAt(relay: string): number {
+    return this.#relays.heardAt(relay) + DECIDED_MS;
+  }
+
+  /**
+   * Not where its process stood still or is gone, or the clock was set: others could not know of it. Nor where it began
+   * under another limit: nodes divide a limit, and none knows what is left under way of another's former share.
+   */
+  #isCounted({ life, begunAt, relay }: Conversation): boolean {
+    const isKnown = begunAt > this.#clockSetAt + UNSETTLED_MS && begunAt > this.#settledAt(relay);
+    return isKnown && !life.dead && life.frozeAt < begunAt;
   }
 
   #break(what: string): void {
