@@ -1,12 +1,13 @@
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { PLAIN_KEY } from '../../test/support/plain-key.ts';
 import { latenciesOf } from '../load/load-report.ts';
 import { runHttpLoad } from '../load/start.ts';
 import { costBetween, readMeters } from '../measure/meter.ts';
 import { type Child, startChild } from '../systems/child.ts';
 import { startSink } from '../systems/sink.ts';
 import { until } from '../systems/wait.ts';
-import { PLAIN_KEY, startWaybill, type Waybill } from '../systems/waybill.ts';
+import { startWaybill, type Waybill } from '../systems/waybill.ts';
 import type { RunOptions, Sample, Scenario } from './scenario.ts';
 
 const LARGE = { connections: 16, bytes: 25_000_000 };

@@ -1,8 +1,9 @@
+import { PLAIN_KEY } from '../../test/support/plain-key.ts';
 import { latenciesOf } from '../load/load-report.ts';
 import type { Shape } from '../load/provider-shapes.ts';
 import { runHttpLoad } from '../load/start.ts';
 import { startSink } from '../systems/sink.ts';
-import { PLAIN_KEY, startWaybill } from '../systems/waybill.ts';
+import { startWaybill } from '../systems/waybill.ts';
 import { measureToTheEnd } from './end-to-end.ts';
 import type { RunOptions, Sample, Scenario, Side } from './scenario.ts';
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { createControlClient } from '../../src/control/client.ts';
 import type { EventsKept } from '../../src/domain/event.ts';
-import type { Operations, RequestOf } from '../../src/operations/table.ts';
+import type { Operations } from '../../src/operations/table.ts';
 import { countFlushes, traced } from '../measure/flushes.ts';
 import { usageOf } from '../measure/process-tree.ts';
 import { startChild } from './child.ts';
@@ -20,17 +20,6 @@ export interface Waybill extends Relay, Poster {
   /** What the command line can do. */
   readonly operations: Pick<Operations, 'addDomain' | 'resetPassword' | 'createKey'>;
 }
-
-/** A key with nothing special about it, but for its name. */
-export const PLAIN_KEY: Omit<RequestOf<'createKey'>, 'name'> = {
-  test: false,
-  scopes: ['messages:send'],
-  rateLimit: null,
-  expiresAt: null,
-  cidrs: [],
-  senderDomains: [],
-  contentDays: null,
-};
 
 const LAUNCHER = fileURLToPath(new URL('../../waybill', import.meta.url));
 

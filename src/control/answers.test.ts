@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
+import { PLAIN_KEY } from '../../test/support/plain-key.ts';
 import { OPERATION_NAMES, type OperationName } from '../operations/table.ts';
 import { COMMAND_LINE } from './door.ts';
 import type { Offline } from './offline.ts';
@@ -73,9 +74,7 @@ test('no operation answers with a secret, nor does what is written down of it', 
   const { operations, door } = opened;
   await operations.addRelay({ definition: webhook, secret: PLANTED, makeDefault: false });
   await operations.addDomain({ name: 'example.org', algorithm: 'both', selector: null });
-  const keys = { scopes: ['messages:send' as const], rateLimit: null, expiresAt: null };
-  const made = { name: 'app', test: false, ...keys, cidrs: [], senderDomains: [] };
-  const { secret } = await operations.createKey(made);
+  const { secret } = await operations.createKey({ ...PLAIN_KEY, name: 'app' });
   const answered: string[] = [];
   for (const name of OPERATION_NAMES.filter((one) => !GIVES_SECRET.includes(one) && one !== 'doctor')) {
     const request = REQUESTS[name] ?? {};

@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { Installation } from '../../test/support/installation.ts';
 import { ManualClock } from '../../test/support/manual-clock.ts';
+import { PLAIN_KEY } from '../../test/support/plain-key.ts';
 import { systemClock } from '../lib/clock.ts';
 import type { LogFields } from '../lib/log.ts';
 import { silentLog } from '../lib/log.ts';
@@ -14,15 +15,7 @@ import type { Offline } from './offline.ts';
 const ADA: Actor = { kind: 'user', name: 'ada', role: 'admin', sourceAddress: '192.0.2.7', sessionId: 's1' };
 const SECRET = 'hunter2-is-planted-here';
 const DEFINITION = { name: 'out', type: 'smtp', host: 'mail.example', username: 'u' };
-const KEY = {
-  name: 'shop',
-  test: false,
-  scopes: ['messages:send'],
-  rateLimit: null,
-  expiresAt: null,
-  cidrs: [],
-  senderDomains: [],
-};
+const KEY = { ...PLAIN_KEY, name: 'shop' };
 
 let here: Installation;
 let opened: Offline;

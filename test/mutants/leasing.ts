@@ -1,6 +1,6 @@
 /** Bugs by which two would work on one delivery, or nobody. */
 import type { Mutant } from './mutant.ts';
-import { HISTORY, postgres, sqlite } from './traps.ts';
+import { HISTORY, history, postgres, sqlite } from './traps.ts';
 
 export const LEASING: readonly Mutant[] = [
   {
@@ -147,5 +147,17 @@ export const LEASING: readonly Mutant[] = [
     traps: [
       sqlite('claim, begin, release > gives nothing to a stale fence, a foreign node or an ended lease'),
     ],
+  },
+  {
+    name: 'limit-taken-whole-by-each-node',
+    breaks: 'What a relay allows at once is divided over the nodes: here each takes all of it.',
+    edits: [
+      {
+        file: 'src/engine/throttle.ts',
+        before: 'return this.mostOf(this.#share());',
+        after: 'return this.mostOf(WHOLE);',
+      },
+    ],
+    traps: [history(3)],
   },
 ];

@@ -58,12 +58,15 @@ function stopMidway() {
   return { midway: midway.promise, release: () => release.resolve() };
 }
 
-/** Appends large mail; returns when it waits in line. */
-async function appendInLine(log: Log) {
-  const appended = log.append([LARGE]);
+/** Begins to append large mail twice; returns when one is half written and the other waits in line. */
+async function appendTwice(log: Log) {
+  const { midway, release } = stopMidway();
+  const first = log.append([LARGE]);
+  await midway;
+  const second = log.append([LARGE]);
   // What is encoded later is encoded when it is.
   await encodeRecord(LARGE);
-  return { appended };
+  return { first, second, release };
 }
 
 /** The largest that is no large mail. */
@@ -136,26 +139,20 @@ test('what is full meanwhile grows to twice its size, and then waits for the end
 test('who needs a new segment waits for the large mail under way, and not for all that waits', async () => {
   const log = await openLog();
   await log.append([entryOf('small')]);
-  const { midway, release } = stopMidway();
-  const first = log.append([LARGE]);
-  await midway;
-  const second = await appendInLine(log);
+  const { first, second, release } = await appendTwice(log);
   const turned = log.turn();
   release();
-  const [[before], [behind]] = await Promise.all([first, second.appended]);
+  const [[before], [behind]] = await Promise.all([first, second]);
   const segments = [before?.segment, await turned, behind?.segment];
   expect(segments).toEqual([2, 3, 4]);
 });
 
 test('closing writes the large mail that waits', async () => {
   const log = await openLog();
-  const { midway, release } = stopMidway();
-  const first = log.append([LARGE]);
-  await midway;
-  const second = await appendInLine(log);
+  const { first, second, release } = await appendTwice(log);
   const closed = log.close();
   release();
-  expect(await Promise.all([first, second.appended, closed])).toHaveLength(3);
+  expect(await Promise.all([first, second, closed])).toHaveLength(3);
 });
 
 test('neither of the segments that are written is idle, nor what awaits a decision', async () => {

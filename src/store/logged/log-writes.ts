@@ -9,10 +9,10 @@ import { StoreError } from '../store.ts';
  */
 export class LogWrites {
   readonly #log: Pick<FactLog, 'log'>;
-  /** All of them. */
-  readonly #underWay = new Set<Promise<void>>();
   /** Those that are in the order of the log. */
-  readonly #writes = new Set<Promise<void>>();
+  readonly #ordered = new Set<Promise<void>>();
+  /** Those of large contents that are on their way to the disk. */
+  readonly #large = new Set<Promise<void>>();
   #failure: StoreError | null = null;
 
   constructor(log: Pick<FactLog, 'log'>) {
@@ -29,17 +29,17 @@ export class LogWrites {
 
   /** Large contents are being written, whose facts are not in the order of the log yet. */
   get hasLarge(): boolean {
-    return this.#underWay.size > this.#writes.size;
+    return this.#large.size > 0;
   }
 
   /** Resolves when the writes in the order of the log are done, or have failed. */
   async logged(): Promise<void> {
-    if (this.#writes.size > 0) await Promise.all(this.#writes);
+    if (this.#ordered.size > 0) await Promise.all(this.#ordered);
   }
 
   /** Resolves when all writes under way are done, or have failed. */
   async done(): Promise<void> {
-    if (this.#underWay.size > 0) await Promise.all(this.#underWay);
+    await Promise.all([...this.#ordered, ...this.#large]);
   }
 
   /** Writes as {@link FactLog.log} does. Rejects with `StoreError`; with `SpoolError` if there were contents. */
@@ -48,11 +48,11 @@ export class LogWrites {
     facts: (refs: readonly ContentRef[]) => string | null,
   ): Promise<boolean> {
     const { promise: end, resolve } = Promise.withResolvers<void>();
-    this.#underWay.add(end);
-    if (!contents.some(({ content }) => isLarge(content.sizeBytes))) this.#writes.add(end);
+    const hasLarge = contents.some(({ content }) => isLarge(content.sizeBytes));
+    (hasLarge ? this.#large : this.#ordered).add(end);
     try {
       return await this.#log.log(contents, (refs) => {
-        this.#writes.add(end);
+        if (this.#large.delete(end)) this.#ordered.add(end);
         return facts(refs);
       });
     } catch (error) {
@@ -61,8 +61,8 @@ export class LogWrites {
       if (failure.code === 'store_failed') this.#failure = failure;
       throw contents.length === 0 ? failure : error;
     } finally {
-      this.#underWay.delete(end);
-      this.#writes.delete(end);
+      this.#ordered.delete(end);
+      this.#large.delete(end);
       resolve();
     }
   }
