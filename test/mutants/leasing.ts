@@ -158,6 +158,6 @@ export const LEASING: readonly Mutant[] = [
         after: 'return this.mostOf(WHOLE);',
       },
     ],
-    traps: [history(3)],
+    traps: [history(10)],
   },
 ];
