@@ -97,6 +97,24 @@ export const CERTIFYING: readonly Mutant[] = [
     ],
     traps: [HISTORIES],
   },
+  {
+    name: 'certificate-authority-not-left-alone',
+    breaks: 'An authority that asks for a rest gets it: here the next order is made as if it had not asked.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'const asked = Math.min(retryAfterMs ?? 0, LONGEST_WAIT_MS);',
+        after: 'const asked = Math.min(retryAfterMs ?? 0, 0);',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/domain/certificate.test.ts',
+        test: 'the authority’s wish to be left alone holds, for a week at most',
+      },
+      HISTORIES,
+    ],
+  },
 ];
 
 function keeper(test: string): Trap {

@@ -1,3 +1,4 @@
+// biome-ignore-all lint/suspicious/noTemplateCurlyInString: edits quote the source.
 /** Bugs by which mail would be sent twice in silence, to nobody, or for ever. */
 import type { Mutant } from './mutant.ts';
 import { ALERT_HISTORIES, HISTORY, history, postgres, sqlite } from './traps.ts';
@@ -203,6 +204,25 @@ export const DELIVERING: readonly Mutant[] = [
         file: 'test/simulation/reports.test.ts',
         test: 'mail without a sender is never reported on',
       },
+    ],
+  },
+  {
+    name: 'dns-failure-taken-for-no-host',
+    breaks:
+      'While nobody knows the addresses of a host, mail to it waits: here it is rejected as if there were none.',
+    edits: [
+      {
+        file: 'src/dns/hosts.ts',
+        before: '  if (failed) return unanswered(failed, `The addresses of ${host} are not known`);\n',
+        after: '',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/dns/hosts.test.ts',
+        test: 'a host without addresses is refused, one that nobody knows waits',
+      },
+      HISTORY,
     ],
   },
   {

@@ -17,6 +17,8 @@ const LONGEST_REST_S = 6 * 3_600;
 const ORIGIN = 'https://authority.example';
 /** Where nodes find what it offers. */
 export const DIRECTORY = `${ORIGIN}/directory`;
+/** Where they ask for an order. */
+export const NEW_ORDER = `${ORIGIN}/order-new`;
 
 /** What it is like at a time; all but `well` are wrong in one way. */
 export const TEMPERS = [
@@ -102,7 +104,7 @@ export class SimulatedAuthority {
     if (what === 'account') return this.#signIn(head.jwk ?? {}, payload);
     const print = this.#accounts.get(head.kid ?? '');
     if (print === undefined) return this.#refuses(401, 'unauthorized');
-    if (what === 'order-new') return this.#order(node, print, payload);
+    if (url === NEW_ORDER) return this.#order(node, print, payload);
     const order = this.#orders[Number(id)];
     if (order === undefined || order.print !== print) return this.#refuses(404, 'malformed');
     if (what === 'challenge') return this.#prove(order, name);
@@ -189,7 +191,7 @@ export class SimulatedAuthority {
 const DIRECTORY_BODY = {
   newNonce: `${ORIGIN}/nonce`,
   newAccount: `${ORIGIN}/account`,
-  newOrder: `${ORIGIN}/order-new`,
+  newOrder: NEW_ORDER,
 };
 
 async function after(

@@ -1,3 +1,4 @@
+import type { Asked } from '../../src/acme/https.ts';
 import { CertificateKeeper } from '../../src/acme/keeper.ts';
 import { createVault } from '../../src/config/secrets.ts';
 import type { Clock } from '../../src/lib/clock.ts';
@@ -7,7 +8,7 @@ import type { Issuing } from '../../src/store/issuing.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { ChallengeDesk } from '../../src/tls/challenge-desk.ts';
-import { DIRECTORY, SimulatedAuthority, TEMPERS } from './certificate-authority.ts';
+import { DIRECTORY, NEW_ORDER, SimulatedAuthority, TEMPERS } from './certificate-authority.ts';
 import { CertificateLaws, RENEW_PERCENT, WELL_MS, WRONG_MS } from './certificate-laws.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 
@@ -31,6 +32,8 @@ const DIES = 0.2;
 const FREEZES = 0.1;
 /** So often the authority is another at the next request. */
 const CHANGES = 0.1;
+/** So often it has too much to do when it is asked for an order. */
+const BUSY = 0.2;
 
 /** What a history came to. */
 export type CertificateHistory = Readonly<Record<string, number>>;
@@ -151,6 +154,11 @@ class CertificateWorld {
     if (this.#authority.temper !== 'well') this.#counts['ill authorities']++;
   }
 
+  #isAsked({ url }: Asked): void {
+    if (url === NEW_ORDER && this.#dice.next() < BUSY) this.#authority.temper = 'busy';
+    else if (this.#dice.next() < CHANGES) this.#changeTemper();
+  }
+
   /** The process is killed, with all that is under way; another starts some time later. */
   #die(node: Node | undefined): void {
     if (node === undefined || node.life.dead) return;
@@ -229,7 +237,7 @@ class CertificateWorld {
       isShared: true,
       connect: () => ({
         ask: (asked) => {
-          if (this.#isTroubled && this.#dice.next() < CHANGES) this.#changeTemper();
+          if (this.#isTroubled) this.#isAsked(asked);
           return waiting(waits, this.#authority.ask(number, life, asked));
         },
         close: () => this.#laws.ended(number),
