@@ -156,6 +156,7 @@ test('a replay of what failed does not wait for the next try, and leaves alone w
   const failed = {
     endpoint: which,
     sequence: second.sequence,
+    attempts: 0,
     one,
     nextTryAt: later,
     state: 'pending',
@@ -187,6 +188,7 @@ test('a failing endpoint is tried with its oldest event first, which hurries wit
     await stores.webhooks.settleDelivery({
       endpoint: which,
       sequence,
+      attempts: 0,
       one: tryOf({ status: 500 }),
       state: 'pending',
       nextTryAt: later,

@@ -255,7 +255,7 @@ export class WebhookRoom {
     const isDone = hasSucceeded(one);
     const next = isDone || event === null ? null : nextTryAt(attempts + 1, one, now, random.next());
     const state = isDone ? 'delivered' : next === null ? 'failed' : 'pending';
-    await webhooks.settleDelivery({ endpoint: endpoint.id, sequence, one, state, nextTryAt: next });
+    await webhooks.settleDelivery({ endpoint: endpoint.id, sequence, attempts, one, state, nextTryAt: next });
     try {
       if (event !== null) await this.#note(endpoint.id, one);
     } finally {

@@ -39,7 +39,10 @@ export interface Webhooks {
   oldestDelivery(endpoint: string): Promise<WebhookDelivery | null>;
   /** Deliveries that are pending, by endpoint. */
   pendingDeliveries(): Promise<ReadonlyMap<string, number>>;
-  /** Writes what came of a try; `nextTryAt` null ends the delivery, as delivered or failed. False: it is not pending. */
+  /**
+   * Writes what came of a try; `nextTryAt` null ends the delivery, as delivered or failed. What failed leaves a delivery as it
+   * is, but for its tries, where another try has ended since it began, or a replay was asked for. False: it is not pending.
+   */
   settleDelivery(settled: SettledDelivery): Promise<boolean>;
   /** A page of an endpoint's deliveries, the newest event first. */
   deliveries(query: DeliveryQuery): Promise<DeliveryPage>;
@@ -79,6 +82,8 @@ export interface NewDelivery {
 export interface SettledDelivery {
   readonly endpoint: string;
   readonly sequence: number;
+  /** How many tries there had been when this one began. */
+  readonly attempts: number;
   readonly one: WebhookTry;
   readonly state: WebhookDelivery['state'];
   readonly nextTryAt: number | null;

@@ -203,14 +203,18 @@ export class WebhookLaws {
     return (one) => this.#ended(node, told, one);
   }
 
-  settled({ endpoint: id, sequence, one, state, nextTryAt }: SettledDelivery, epoch: number): void {
+  settled({ endpoint: id, sequence, attempts, one, state, nextTryAt }: SettledDelivery, epoch: number): void {
     const now = this.#now();
     const endpoint = this.#of(id);
     const told = endpoint.told.get(sequence);
     if (told === undefined) throw new Error(`${id} was not to be told of ${sequence}`);
     holds(one.error !== STOPPED, `a try of ${sequence} that we stopped says nothing`);
+    const isOver = state === 'delivered' || told.attempts === attempts;
     told.attempts++;
-    Object.assign(told, { state, settledAt: now, last: one });
+    Object.assign(told, { settledAt: now, last: one });
+    // Another try has ended meanwhile, whose schedule holds.
+    if (!isOver) return;
+    told.state = state;
     if (state === 'failed') {
       holds(told.attempts >= PAUSES.length, `${sequence} is given up after ten tries`);
       const span = now - (told.firstAt ?? now);
@@ -218,14 +222,12 @@ export class WebhookLaws {
     }
     if (state !== 'pending') return;
     told.dueAt = (nextTryAt ?? 0) - epoch;
-    const pauses = [PAUSES[told.attempts] ?? 0, PAUSES[told.attempts - 1] ?? 0];
+    const pause = PAUSES[told.attempts] ?? 0;
     const asked = Math.min(one.retryAfterMs ?? 0, MOST_ASKED);
-    const isKept = pauses.some((pause) => {
-      const least = Math.max(0.9 * pause, asked);
-      const most = Math.max(1.1 * pause, asked);
-      // The time is of before the call.
-      return told.dueAt - now >= least - SLACK_MS && told.dueAt - now <= most + 1;
-    });
+    const least = Math.max(0.9 * pause, asked);
+    const most = Math.max(1.1 * pause, asked);
+    // The time is of before the call.
+    const isKept = told.dueAt - now >= least - SLACK_MS && told.dueAt - now <= most + 1;
     holds(isKept, `try ${told.attempts + 1} of ${sequence} keeps to the schedule`);
   }
 

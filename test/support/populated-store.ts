@@ -206,7 +206,12 @@ async function fillWebhooks(webhooks: Webhooks): Promise<void> {
     return { endpoint: stored.endpoint.id, sequence, type: 'message.queued' as const };
   });
   await webhooks.fanOut(cursor, cursor, deliveries, T0);
-  const tried = { one: tryOf({ status: 500, answer: 'broken' }), state: 'failed', nextTryAt: null } as const;
+  const tried = {
+    attempts: 0,
+    one: tryOf({ status: 500, answer: 'broken' }),
+    state: 'failed',
+    nextTryAt: null,
+  } as const;
   await webhooks.settleDelivery({ endpoint: stored.endpoint.id, sequence: 1, ...tried });
 }
 

@@ -159,15 +159,19 @@ export const WEBHOOKS: Subject<Webhooks> = {
         FROM webhook_deliveries WHERE next_try_at IS NOT NULL GROUP BY endpoint`;
       return new Map(counts.map(({ endpoint, pending }) => [endpoint, pending]));
     },
-    *settleDelivery({ endpoint, sequence, one, state, nextTryAt }) {
-      const [row] = yield* rows<{ tries: string }>`SELECT tries FROM webhook_deliveries
+    *settleDelivery({ endpoint, sequence, attempts, one, state, nextTryAt }) {
+      const [row] = yield* rows<{ tries: string; attempts: number; nextTryAt: number }>`
+        SELECT tries, attempts, next_try_at AS "nextTryAt" FROM webhook_deliveries
         WHERE endpoint = ${endpoint} AND seq = ${sequence} AND next_try_at IS NOT NULL
         ${onPostgres(sql`FOR UPDATE`)}`;
       if (row === undefined) return false;
       const tries = [...fromJson<WebhookTry[]>(row.tries), one];
       if (tries.length > MAX_TRIES_KEPT) tries.splice(1, tries.length - MAX_TRIES_KEPT);
+      // Two nodes may try the same for a moment: the end of the older try does not hurry the schedule of the newer.
+      const isOver = state === 'delivered' || row.attempts === attempts;
       yield* send`UPDATE webhook_deliveries SET tries = ${JSON.stringify(tries)}, attempts = attempts + 1,
-        state = ${state}, next_try_at = ${nextTryAt} WHERE endpoint = ${endpoint} AND seq = ${sequence}`;
+        state = ${isOver ? state : 'pending'}, next_try_at = ${isOver ? nextTryAt : row.nextTryAt}
+        WHERE endpoint = ${endpoint} AND seq = ${sequence}`;
       return true;
     },
     *deliveries({ endpoint, state, before, from, limit }) {

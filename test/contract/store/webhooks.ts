@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { HEALTHY } from '../../../src/domain/webhook.ts';
 import { EVERY_EVENT } from '../../../src/store/events.ts';
-import { MAX_TRIES_KEPT, type NewDelivery } from '../../../src/store/webhooks.ts';
+import { MAX_TRIES_KEPT, type NewDelivery, type SettledDelivery } from '../../../src/store/webhooks.ts';
 import { storedEndpoint, tryOf } from '../../support/webhooks.ts';
 import { apiKey, at, HOUR, message, type OpenSubject, type Subject, T0 } from './fixtures.ts';
 
@@ -145,6 +145,7 @@ export function webhookContract(open: OpenSubject): void {
       await subject.webhooks.settleDelivery({
         endpoint: id,
         sequence: 1,
+        attempts: 0,
         one: tryOf(),
         state: 'delivered',
         nextTryAt: null,
@@ -161,7 +162,7 @@ export function webhookContract(open: OpenSubject): void {
         nextTryAt: number | null,
         one = failed,
         state: 'pending' | 'delivered' | 'failed' = 'pending',
-      ) => subject.webhooks.settleDelivery({ endpoint: id, sequence: 5, one, state, nextTryAt });
+      ) => subject.webhooks.settleDelivery({ endpoint: id, sequence: 5, attempts: 0, one, state, nextTryAt });
       expect(await settle(T0 + HOUR)).toBe(true);
       expect([await due(id), await due(id, T0 + HOUR)]).toEqual([[7], [7, 5]]);
       expect(await subject.webhooks.oldestDelivery(id)).toMatchObject({
@@ -192,12 +193,34 @@ export function webhookContract(open: OpenSubject): void {
       expect((await subject.webhooks.oldestDelivery(id))?.sequence).toBe(7);
     });
 
+    it('keep the schedule of the newer of two tries at the same time, unless the older succeeds', async () => {
+      const id = await told(5);
+      const settle = (attempts: number, nextTryAt: number | null, state: SettledDelivery['state']) =>
+        subject.webhooks.settleDelivery({
+          endpoint: id,
+          sequence: 5,
+          attempts,
+          one: tryOf(),
+          state,
+          nextTryAt,
+        });
+      const oldest = async () => await subject.webhooks.oldestDelivery(id);
+      await settle(0, T0 + 2 * HOUR, 'pending');
+      expect(await settle(0, T0 + HOUR, 'pending')).toBe(true);
+      expect(await oldest()).toMatchObject({ attempts: 2, state: 'pending', nextTryAt: T0 + 2 * HOUR });
+      expect(await settle(0, null, 'failed')).toBe(true);
+      expect(await oldest()).toMatchObject({ attempts: 3, state: 'pending', nextTryAt: T0 + 2 * HOUR });
+      expect(await settle(0, null, 'delivered')).toBe(true);
+      expect(await oldest()).toBe(null);
+    });
+
     it('keep of many tries the first, and the newest', async () => {
       const id = await told(1);
       for (let at = 0; at < MAX_TRIES_KEPT + 3; at++)
         await subject.webhooks.settleDelivery({
           endpoint: id,
           sequence: 1,
+          attempts: at,
           one: tryOf({ at }),
           state: 'pending',
           nextTryAt: T0,
@@ -236,6 +259,7 @@ export function webhookContract(open: OpenSubject): void {
         await subject.webhooks.settleDelivery({
           endpoint: id,
           sequence,
+          attempts: 0,
           one: tryOf(),
           state: 'failed',
           nextTryAt: null,
@@ -251,6 +275,7 @@ export function webhookContract(open: OpenSubject): void {
       await subject.webhooks.settleDelivery({
         endpoint: first,
         sequence: 1,
+        attempts: 0,
         one: tryOf(),
         state: 'delivered',
         nextTryAt: null,
@@ -275,6 +300,7 @@ export function webhookContract(open: OpenSubject): void {
         await subject.webhooks.settleDelivery({
           endpoint: id,
           sequence,
+          attempts: 0,
           one: tryOf(),
           state: 'failed',
           nextTryAt: null,

@@ -204,7 +204,14 @@ describe('what it was told', () => {
     const { eventId = '', sequence = 0 } = newest ?? {};
     const { webhooks } = world.stores;
     const one = { at: 0, durationMs: 1, status: 500, error: null, answer: '', retryAfterMs: null };
-    await webhooks.settleDelivery({ endpoint: id, sequence, one, state: 'failed', nextTryAt: null });
+    await webhooks.settleDelivery({
+      endpoint: id,
+      sequence,
+      attempts: 0,
+      one,
+      state: 'failed',
+      nextTryAt: null,
+    });
     const again = await post(shop, `/${id}/deliveries/${eventId}/retry`);
     expect([again.status, again.json]).toMatchObject([
       202,
