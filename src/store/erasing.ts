@@ -74,12 +74,16 @@ export const BEGINNING: ErasureProgress = {
   trouble: null,
 };
 
-/** The tables to walk, in this order: a message is found by what the others still say of it. */
+/**
+ * The tables to walk, in this order: a message is found by what the others still say of it, and events are written of what
+ * the others still say, such as an entry of the suppression list that is removed meanwhile.
+ */
 export const ERASING_STEPS: readonly string[] = [
   'messages',
   ...Object.entries(PERSONAL_DATA).flatMap(([table, { address, text, base64 }]) =>
-    table !== 'messages' && (address ?? text ?? base64) !== undefined ? [table] : [],
+    table !== 'messages' && table !== 'events' && (address ?? text ?? base64) !== undefined ? [table] : [],
   ),
+  'events',
 ];
 
 /** When messages that were still being sent are looked for again, in ms: nothing waits longer. */

@@ -53,12 +53,14 @@ export function erasingContract(open: OpenSubject): void {
       expect(await subject.erasures.addErasure({ ...request, progress: BEGINNING })).toBe('added');
       return id;
     };
-    /** Every slice of every step, or those up to messages that are not final. */
-    const eraseAll = async (limit = 2): Promise<ErasureProgress> => {
+    /** Every slice of every step, or those up to messages that are not final; `before`: what happens before each. */
+    const eraseAll = async (limit = 2, before = async (_step: string) => {}): Promise<ErasureProgress> => {
       const id = await ask();
-      for (;;) {
+      for (let step = BEGINNING.step; ; ) {
+        await before(step);
         const { progress } = await subject.store.erase({ id, person: ann, limit, holds: false }, at());
         if (progress === null) throw new Error('it was at its end before');
+        step = progress.step;
         if (ERASING_STEPS.includes(progress.step) && progress.notBefore === 0) continue;
         await subject.erasures.advanceErasure(id, progress, progress, T0);
         return progress;
@@ -311,6 +313,16 @@ export function erasingContract(open: OpenSubject): void {
       const found = await subject.suppressions.suppressionsUnder(suppressionKeys(ANN));
       expect(found.map(({ address }) => address)).toEqual([ANN]);
       expect(await subject.suppressions.suppressionsUnder(suppressionKeys(BOB))).toEqual([]);
+    });
+
+    it('finds her in events of what is removed meanwhile', async () => {
+      await subject.suppressions.addSuppressions([entry(ANN)], rules);
+      await eraseAll(2, async (step) => {
+        if (step === 'suppressions') await subject.suppressions.removeSuppressions(['sup_1'], true, T0);
+      });
+      const { events } = await subject.views.events({ ...EVERY_EVENT, from: { after: 0 }, limit: 9 });
+      expect(events.map(({ type }) => type)).toEqual(['suppression.added', 'suppression.removed']);
+      expect(JSON.stringify(events)).not.toContain(ANN);
     });
 
     it('merges what suppressed her before she was erased, and since', async () => {
