@@ -366,7 +366,7 @@ function isNothing(table: string, row: readonly (string | number | null)[]): boo
 }
 
 test('what the log answers, and what it leaves after a death, is what a plain store has', {
-  timeout: 600_000,
+  timeout: 180_000 + HISTORIES * 10_000,
 }, async () => {
   let deaths = 0;
   let replayed = 0;
