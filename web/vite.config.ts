@@ -13,7 +13,7 @@ export default defineConfig({
     // Browsers that know light-dark(), which the tokens of style/tokens.css are written with.
     target: ['chrome123', 'edge123', 'firefox120', 'safari17.5'],
     reportCompressedSize: false,
-    // Of small modules, those that four files or more share are one file: a page asks for 10 to 20 files instead of 25 to 45,
+    // Of small modules, those that four files or more share are one file: a page asks for 11 to 20 files instead of 26 to 44,
     // and for no more bytes.
     rolldownOptions: {
       output: { codeSplitting: { groups: [{ name: 'shared', minShareCount: 4, maxModuleSize: 2000 }] } },

@@ -40,8 +40,8 @@ export interface Webhooks {
   /** Deliveries that are pending, by endpoint. */
   pendingDeliveries(): Promise<ReadonlyMap<string, number>>;
   /**
-   * Writes what came of a try; `nextTryAt` null ends the delivery, as delivered or failed. What failed leaves a delivery as it
-   * is, but for its tries, where another try has ended since it began, or a replay was asked for. False: it is not pending.
+   * Writes what came of a try; `nextTryAt` null ends the delivery, as delivered or failed. False: it is not pending. Where
+   * another try has ended since this one began, or a replay has begun it anew, a failure changes only its tries.
    */
   settleDelivery(settled: SettledDelivery): Promise<boolean>;
   /** A page of an endpoint's deliveries, the newest event first. */

@@ -122,6 +122,7 @@ export class Dashboard {
 
   /** The first administrator's session, as a page would get it: what pages do for that has tests of its own. */
   async #signIn(way: 'login' | 'setup', data: object): Promise<StorageState> {
+    // Pages name a session by it.
     const userAgent = `Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 Chrome/${this.#browser.version()} Safari/537.36`;
     const browser = await request.newContext({ baseURL: this.url, ignoreHTTPSErrors: true, userAgent });
     try {
@@ -155,7 +156,7 @@ export class Dashboard {
 
   /** Claims the dashboard by the link that the server printed. */
   async claim(): Promise<void> {
-    await this.server.printed(/\/setup#/);
+    await this.server.printed(/\/setup#\S+\s/);
     const [, token] = this.setupPath().split('#');
     this.#session = await this.#signIn('setup', { token, ...ADMIN });
   }

@@ -17,6 +17,20 @@ export const PEOPLE: readonly Mutant[] = [
     traps: [sqlite('erasing a person > leaves figures of her messages')],
   },
   {
+    name: 'erased-left-in-later-events',
+    breaks:
+      'No event of what is removed while somebody is erased names her: here events are walked before the rest.',
+    edits: [
+      {
+        file: 'src/store/erasing.ts',
+        before: "table !== 'messages' && table !== 'events' &&",
+        after: "table !== 'messages' &&",
+      },
+      { file: 'src/store/erasing.ts', before: "  'events',\n];", after: '];' },
+    ],
+    traps: [sqlite('erasing a person > finds her in events of what is removed meanwhile')],
+  },
+  {
     name: 'erased-left-in-reports',
     breaks: 'No bounce or complaint is kept that came of mail to somebody who was erased.',
     edits: [

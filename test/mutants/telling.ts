@@ -42,6 +42,26 @@ export const TELLING: readonly Mutant[] = [
     traps: [room('is told once of each event that it asks for')],
   },
   {
+    name: 'older-try-hurries-the-newer',
+    breaks:
+      'Of two tries of an event at the same time, the newer has the schedule: here the one that ends last.',
+    edits: [
+      {
+        file: 'src/store/plain/webhooks.ts',
+        before: "state !== 'delivered' && row.attempts !== attempts;",
+        after: 'false;',
+      },
+    ],
+    traps: [
+      sqlite('webhooks > keep the schedule of the newer'),
+      {
+        file: 'test/simulation/webhooks.test.ts',
+        test: 'keeps every law',
+        environment: { WAYBILL_SEEDS: '30-30' },
+      },
+    ],
+  },
+  {
     name: 'redirect-taken-for-a-2xx',
     breaks: 'Only a 2xx says that an endpoint has the event: here a redirect does, which is never followed.',
     edits: [

@@ -8,7 +8,7 @@ import type { Issuing } from '../../src/store/issuing.ts';
 import { openSqlite } from '../../src/store/sqlite/open.ts';
 import { StoreError } from '../../src/store/store.ts';
 import { ChallengeDesk } from '../../src/tls/challenge-desk.ts';
-import { DIRECTORY, NEW_ORDER, SimulatedAuthority, TEMPERS } from './certificate-authority.ts';
+import { DIRECTORY, NEW_ORDER, SimulatedAuthority, TEMPERS, type Temper } from './certificate-authority.ts';
 import { CertificateLaws, RENEW_PERCENT, WELL_MS, WRONG_MS } from './certificate-laws.ts';
 import { NodeLife, VirtualTime } from './virtual-clock.ts';
 
@@ -149,14 +149,19 @@ class CertificateWorld {
   }
 
   #changeTemper(): void {
-    const any = TEMPERS[Math.floor(this.#dice.next() * TEMPERS.length)] ?? 'well';
-    this.#authority.temper = this.#dice.next() < 0.4 ? 'well' : any;
-    if (this.#authority.temper !== 'well') this.#counts['ill authorities']++;
+    const drawn = TEMPERS[Math.floor(this.#dice.next() * TEMPERS.length)] ?? 'well';
+    this.#becomes(this.#dice.next() < 0.4 ? 'well' : drawn);
   }
 
-  #isAsked({ url }: Asked): void {
-    if (url === NEW_ORDER && this.#dice.next() < BUSY) this.#authority.temper = 'busy';
+  /** The authority may be another by the time it hears a request. */
+  #beforeRequest({ url }: Asked): void {
+    if (url === NEW_ORDER && this.#dice.next() < BUSY) this.#becomes('busy');
     else if (this.#dice.next() < CHANGES) this.#changeTemper();
+  }
+
+  #becomes(temper: Temper): void {
+    this.#authority.temper = temper;
+    if (temper !== 'well') this.#counts['ill authorities']++;
   }
 
   /** The process is killed, with all that is under way; another starts some time later. */
@@ -237,7 +242,7 @@ class CertificateWorld {
       isShared: true,
       connect: () => ({
         ask: (asked) => {
-          if (this.#isTroubled) this.#isAsked(asked);
+          if (this.#isTroubled) this.#beforeRequest(asked);
           return waiting(waits, this.#authority.ask(number, life, asked));
         },
         close: () => this.#laws.ended(number),

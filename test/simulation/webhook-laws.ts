@@ -209,11 +209,16 @@ export class WebhookLaws {
     const told = endpoint.told.get(sequence);
     if (told === undefined) throw new Error(`${id} was not to be told of ${sequence}`);
     holds(one.error !== STOPPED, `a try of ${sequence} that we stopped says nothing`);
-    const isOver = state === 'delivered' || told.attempts === attempts;
+    const isOlder = state !== 'delivered' && told.attempts !== attempts;
+    const hasOtherEnded = (told.settledAt ?? NEVER) >= one.at - epoch - SLACK_MS;
     told.attempts++;
-    Object.assign(told, { settledAt: now, last: one });
-    // Another try has ended meanwhile, whose schedule holds.
-    if (!isOver) return;
+    told.settledAt = now;
+    told.last = one;
+    if (isOlder) {
+      // Its schedule holds.
+      holds(hasOtherEnded, `another try of ${sequence} has ended since this one began`);
+      return;
+    }
     told.state = state;
     if (state === 'failed') {
       holds(told.attempts >= PAUSES.length, `${sequence} is given up after ten tries`);

@@ -168,9 +168,9 @@ export const WEBHOOKS: Subject<Webhooks> = {
       const tries = [...fromJson<WebhookTry[]>(row.tries), one];
       if (tries.length > MAX_TRIES_KEPT) tries.splice(1, tries.length - MAX_TRIES_KEPT);
       // Two nodes may try the same for a moment: the end of the older try does not hurry the schedule of the newer.
-      const isOver = state === 'delivered' || row.attempts === attempts;
+      const isOlder = state !== 'delivered' && row.attempts !== attempts;
       yield* send`UPDATE webhook_deliveries SET tries = ${JSON.stringify(tries)}, attempts = attempts + 1,
-        state = ${isOver ? state : 'pending'}, next_try_at = ${isOver ? nextTryAt : row.nextTryAt}
+        state = ${isOlder ? 'pending' : state}, next_try_at = ${isOlder ? row.nextTryAt : nextTryAt}
         WHERE endpoint = ${endpoint} AND seq = ${sequence}`;
       return true;
     },
