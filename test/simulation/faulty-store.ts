@@ -89,6 +89,7 @@ export function faultyStore(parts: FaultyStoreParts): Store {
               continue;
             }
             watch.settled(unit, transitions, life);
+            counted.settled(unit, transitions);
             if (report !== null) watch.stored(report);
           }
           return answers;

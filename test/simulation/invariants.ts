@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { DeliveryState, MessageStatus } from '../../src/domain/delivery.ts';
+import type { Priority } from '../../src/domain/message.ts';
 import type { OutcomeName } from '../../src/domain/outcome.ts';
 import type { Transition } from '../../src/domain/settle.ts';
 import type { AcceptRecord } from '../../src/store/accepting.ts';
@@ -248,16 +249,22 @@ export class Watch {
     }
   }
 
-  /** All has been well since then, in world time: what was there, and has time left, waits no more. */
-  async settledSince(at: number): Promise<void> {
-    for (const id of this.#unfinished)
-      for (const { index, state } of (await this.#views.message(id))?.recipients ?? []) {
+  /**
+   * All has been well since then, in world time: what was there, and has time left, waits no more. Unless it must not
+   * leave by another relay than the one whose hop may have it, and that one's quota `isSpent`.
+   */
+  async settledSince(at: number, isSpent: (relay: string, priority: Priority) => boolean): Promise<void> {
+    for (const id of this.#unfinished) {
+      const detail = await this.#views.message(id);
+      if (!detail) continue;
+      for (const { index, state, lane } of detail.recipients) {
         const name = this.#names.get(id)?.[index] ?? '';
-        if (!isOver(state) && this.#ledger.hasTimeSince(name, at))
-          throw new InvariantBroken(
-            `${id}/${index} (${name}) is ${state} although all is well since ${at} ms`,
-          );
+        if (isOver(state) || !this.#ledger.hasTimeSince(name, at)) continue;
+        const boundTo = this.#unsure.has(`${id}/${index}`) ? lane : null;
+        if (boundTo !== null && isSpent(boundTo, detail.message.priority)) continue;
+        throw new InvariantBroken(`${id}/${index} (${name}) is ${state} although all is well since ${at} ms`);
       }
+    }
   }
 
   /**

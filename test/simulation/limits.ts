@@ -1,5 +1,7 @@
+import type { Priority } from '../../src/domain/message.ts';
 import type { Relay } from '../../src/domain/relay.ts';
-import type { BeginRequest } from '../../src/store/leased.ts';
+import type { Transition } from '../../src/domain/settle.ts';
+import type { BeginRequest, UnitRef } from '../../src/store/leased.ts';
 import type { TransportJob } from '../../src/transport/transport.ts';
 import type { HopWatch } from './next-hop.ts';
 import type { Seen } from './seen.ts';
@@ -19,6 +21,8 @@ interface Conversation {
  * until each has noticed, has renewed what it holds, and has heard that it lost it.
  */
 const UNSETTLED_MS = 60_000;
+
+const DAY_MS = 24 * 60 * 60_000;
 
 /** So long after all nodes heard of a change, in ms, they may begin what they had decided before. */
 const DECIDED_MS = 20_000;
@@ -50,6 +54,8 @@ export class Limits implements HopWatch {
   readonly #allowed = new Map<string, number>();
   /** `relay day` → recipients taken. */
   readonly #taken = new Map<string, number>();
+  /** `relay day` → recipients that its hop has, or may have for all that anybody knows, each with its lease. */
+  readonly #charged = new Map<string, Set<string>>();
   #clockSetAt = Number.NEGATIVE_INFINITY;
 
   constructor(relays: RelaysInForce, time: VirtualTime, seen: Seen) {
@@ -64,12 +70,35 @@ export class Limits implements HopWatch {
   }
 
   /** An attempt was marked as begun. */
-  begun({ messageId, lane, quota }: BeginRequest): void {
+  begun(unit: BeginRequest): void {
+    const { messageId, lane, quota } = unit;
     if (quota === null) return;
     const { day } = quota;
+    const charged = this.#charged.get(`${lane} ${day}`) ?? new Set();
+    this.#charged.set(`${lane} ${day}`, charged);
+    for (const index of unit.indexes) charged.add(placeUnder(unit, index));
     this.#days.set(`${messageId} ${lane}`, { day, begunAt: this.#time.now });
     const allowed = this.#allowed.get(`${lane} ${day}`) ?? 0;
     this.#allowed.set(`${lane} ${day}`, Math.max(allowed, this.#relays.inForce(lane)?.limits.maxPerDay ?? 0));
+  }
+
+  /** How an attempt ended was written, and was held against what the world knows: whom it did not reach counts no more. */
+  settled(unit: UnitRef, transitions: readonly Transition[]): void {
+    const day = this.#days.get(`${unit.messageId} ${unit.lane}`)?.day;
+    for (const [place, index] of unit.indexes.entries()) {
+      const end = transitions[place];
+      if (end?.state === 'delivered' || end?.possibleDuplicate) continue;
+      this.#charged.get(`${unit.lane} ${day}`)?.delete(placeUnder(unit, index));
+    }
+  }
+
+  /** Whether mail of this priority has to wait for the day after, by the quota of its relay on the day of `wall` (ms). */
+  isSpent(relay: string, priority: Priority, wall: number): boolean {
+    const { maxPerDay, reservePercent } = this.#relays.inForce(relay)?.limits ?? { maxPerDay: 0 };
+    if (maxPerDay === 0) return false;
+    const reserved = priority === 'high' ? 0 : Math.floor((maxPerDay * (reservePercent ?? 0)) / 100);
+    const charged = this.#charged.get(`${relay} ${Math.floor(wall / DAY_MS)}`)?.size ?? 0;
+    return charged >= maxPerDay - reserved;
   }
 
   /** See {@link HopWatch.began}. */
@@ -134,4 +163,8 @@ export class Limits implements HopWatch {
   #break(what: string): void {
     this.broken ??= new InvariantBroken(`${what} (at ${this.#time.now} ms)`);
   }
+}
+
+function placeUnder({ messageId, fence }: UnitRef, index: number): string {
+  return `${messageId}/${index} ${fence}`;
 }

@@ -171,7 +171,9 @@ class World implements Nodes {
     const isOver = () => this.#watch.isOver && this.#people.areQuiet;
     const peaceEnds = beganAt + PEACE_MS;
     await this.#advance(peaceEnds, isOver);
-    await this.#watch.settledSince(beganAt);
+    await this.#watch.settledSince(beganAt, (relay, priority) =>
+      this.#limits.isSpent(relay, priority, this.#wall()),
+    );
     const free = this.#people.erasers.free();
     await this.#advance(peaceEnds + ERASED_MS, isOver);
     await this.#people.erasers.mustBeDone(free);
