@@ -114,7 +114,8 @@ ${database}
 `);
   const server = await installation.start();
   const client = new Client(server, left.key);
-  unwrap(await client.api.retry(left.deferred));
+  // At once, unless it has been tried again by now: it was due within seconds.
+  await client.api.retry(left.deferred);
   for (const id of [left.deferred, left.fresh])
     expect(await client.end(id)).toMatchObject({ status: 'delivered', outcome: 'accepted' });
   expect(hop.messages.map(({ to }) => to).sort()).toEqual([
