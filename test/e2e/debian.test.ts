@@ -12,6 +12,7 @@ import { BootedMachine, CAN_BOOT } from '../peers/booted-machine.ts';
 import { describeIf, locate } from '../peers/need.ts';
 import { keptPackages, serveRegistry } from '../peers/registry.ts';
 import { ownEnvironment, packageJson, packTree } from '../support/package.ts';
+import { tell } from '../support/proof.ts';
 
 const run = promisify(execFile);
 const PACKAGES = keptPackages(['package-lock.json', 'tools/node/package-lock.json']);
@@ -193,6 +194,7 @@ describeIf(CAN_BOOT && canBuild, 'a machine that boots systemd', 'the Debian pac
     expect((await machine.run(left)).stdout).toBe('');
     expect(await said('ls -A /var/lib/waybill && umount /var/lib/waybill')).toBe('');
     expect((await machine.run('id waybill')).code).not.toBe(0);
+    tell('Debian packages', { machines: 1 });
   }, 240_000);
 
   /** The same package as the next version of it. */

@@ -300,6 +300,18 @@ export const STEPS: readonly Step[] = [
     seconds: 300,
   },
   {
+    name: 'debian-package',
+    holds:
+      'On a machine that boots systemd the Debian package is installed, upgraded while mail waits, removed and purged, and no mail is lost.',
+    files: ['test/e2e/debian.test.ts'],
+    unit: 'machines',
+    target: 1,
+    least: 1,
+    environment: () => ({}),
+    whole: true,
+    seconds: 150,
+  },
+  {
     name: 'tls-scan',
     holds:
       'A scanner of TLS finds nothing worse than LOW at any listener, but that nobody else signed the certificate.',
