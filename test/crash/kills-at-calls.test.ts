@@ -27,7 +27,7 @@ import { deathAt, strike } from './under-fault.ts';
 /** How often the whole path is gone through. */
 const ROUNDS = times('call_rounds', 1);
 /** Of the calls of which there are many, every so-manieth; where the first is differs from round to round. */
-const STRIDE = times('call_stride', 30);
+const STRIDE = times('call_stride', 18);
 
 /** What a thread does on that path, each on one file, or on whichever. */
 interface Calls {
