@@ -10,7 +10,7 @@ import { type SmtpService, startSmtpService } from './smtp-service.ts';
 const MIB = 1024 * 1024;
 const IDLE = times('smtp_idle', 1_000);
 /** Connections under TLS are measured on fewer: each costs the tests a handshake. */
-const IDLE_TLS = 400;
+const IDLE_TLS = 1000;
 /** Files that this process and the server need each: a socket for each connection, and some besides. */
 const FILES = IDLE + 1000;
 /** How many connections are made at once. */
