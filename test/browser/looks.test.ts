@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import { before, tell, times } from '../support/proof.ts';
 import { NEEDED } from './dashboard.ts';
-import { coloured, faultsByAxe, follow, settled, tooWide, visit } from './looks.ts';
+import { coloured, faultsByAxe, settled, tooWide, visit } from './looks.ts';
 import { pagesOf } from './pages.ts';
 import { type Populated, populate } from './populated.ts';
 
@@ -11,9 +11,6 @@ import { type Populated, populate } from './populated.ts';
 
 /** In how many of the two looks axe sees each page: before a merge in one, and the next page in the other. */
 const LOOKS = times('looks', 1);
-
-/** How one comes to each page: with more time by its address, as with a bookmark. */
-const go = LOOKS > 1 ? visit : follow;
 
 /** Whether axe sees the page at this place in this look: all in light and in dark, or each in one, by turns. */
 const isSeen = (place: number, look: number) => LOOKS > 1 || (place + before()) % 2 === look;
@@ -60,7 +57,7 @@ describeWith(NEEDED, 'every page', () => {
     async ({ name, place }) => {
       await page.setViewportSize(PHONE);
       await coloured(page, PHONE.colorScheme);
-      await go(page, pageCalled(name));
+      await visit(page, pageCalled(name));
       await expect.poll(() => tooWide(page)).toEqual([]);
       if (isSeen(place, 1)) expect(await faultsByAxe(page)).toEqual([]);
       if (!isSeen(place, 0)) return;

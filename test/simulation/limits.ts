@@ -94,11 +94,11 @@ export class Limits implements HopWatch {
 
   /** Whether mail of this priority has to wait for the day after, by the quota of its relay on the day of `wall` (ms). */
   isSpent(relay: string, priority: Priority, wall: number): boolean {
-    const { maxPerDay, reservePercent } = this.#relays.inForce(relay)?.limits ?? { maxPerDay: 0 };
-    if (maxPerDay === 0) return false;
-    const reserved = priority === 'high' ? 0 : Math.floor((maxPerDay * (reservePercent ?? 0)) / 100);
+    const limits = this.#relays.inForce(relay)?.limits;
+    if (limits === undefined || limits.maxPerDay === 0) return false;
+    const reserved = priority === 'high' ? 0 : Math.floor((limits.maxPerDay * limits.reservePercent) / 100);
     const charged = this.#charged.get(`${relay} ${Math.floor(wall / DAY_MS)}`)?.size ?? 0;
-    return charged >= maxPerDay - reserved;
+    return charged >= limits.maxPerDay - reserved;
   }
 
   /** See {@link HopWatch.began}. */
@@ -165,6 +165,7 @@ export class Limits implements HopWatch {
   }
 }
 
+/** A recipient under a lease: what is begun again under the same is charged once. */
 function placeUnder({ messageId, fence }: UnitRef, index: number): string {
   return `${messageId}/${index} ${fence}`;
 }
