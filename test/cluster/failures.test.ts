@@ -10,7 +10,7 @@ import { POSTGRES_PROGRAMS } from '../peers/postgres.ts';
 import { before, tell, times } from '../support/proof.ts';
 import { Fleet } from './fleet.ts';
 
-const FAILURES = times('failures', 2);
+const FAILURES = times('failures', 1);
 /** The next failure comes after at most so many more messages were acknowledged. */
 const MAX_BETWEEN = 60;
 const TIMEOUT = { timeout: 240_000 + FAILURES * 20_000 };

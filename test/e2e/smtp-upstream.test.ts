@@ -15,7 +15,8 @@ import type { Upstream, UpstreamOptions } from '../peers/upstream.ts';
 import { type RelayedLetter, relayedLetters } from '../support/relayed-letters.ts';
 import { type SmtpService, startSmtpService } from './smtp-service.ts';
 
-const LETTERS = 80;
+/** Each kind of letter is among them several times. */
+const LETTERS = 40;
 const TIMEOUT = { timeout: 180_000 };
 const DELIVERY = 'delivery: { default_relay: sink, retry_first_seconds: 1, retry_max_seconds: 1 }\n';
 /** Nobody may relay for the sake of an address. */
