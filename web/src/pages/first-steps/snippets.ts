@@ -44,7 +44,7 @@ export const SNIPPETS: readonly Snippet[] = [
     label: 'Node',
     file: 'send.mjs',
     run: 'node send.mjs',
-    needs: 'Needs Node.js 18 or newer and the client: npm install ./waybill-0.1.0.tgz, which npm pack makes.',
+    needs: 'Needs Node.js 18 or newer and the client: npm install ./waybill-1.0.0.tgz, which npm pack makes.',
     trust: 'NODE_EXTRA_CA_CERTS',
   },
   {
