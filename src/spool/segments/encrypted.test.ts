@@ -308,9 +308,9 @@ describe('where the key of a segment is damaged', () => {
     const ref = await appended(await openLog(), SECRET);
     await closeAll();
     const bytes = await readFile(fileOf(1));
-    const wrapped = Uint8Array.from(bytes.subarray(36, 104));
-    wrapped.set([(wrapped[60] ?? 0) ^ 1], 60);
-    await writeFile(fileOf(1), Buffer.concat([encodeKey(wrapped), bytes.subarray(104)]));
+    const wrapped = bytes.subarray(36, 104);
+    const other = wrapped.with(60, (wrapped[60] ?? 0) ^ 1);
+    await writeFile(fileOf(1), Buffer.concat([encodeKey(other), bytes.subarray(104)]));
     await expect((await openLog()).read(ref)).rejects.toMatchObject({ code: 'content_damaged' });
   });
 
