@@ -67,11 +67,13 @@ sign_in:
 
     // Another role at the next sign-in, for which the provider asks nothing any more.
     provider.groups.set('ann', ['mail-admins']);
-    await signOut(page);
+    await signOutWhileAsking(page);
     await page.getByText('You are signed out here').waitFor();
     const out = await page.getByRole('link', { name: 'Sign out of Example SSO, too' }).getAttribute('href');
     expect(out).toMatch(`${provider.issuer}/session/end?client_id=${CLIENT.id}`);
     await page.getByRole('button', { name: 'Sign in with Example SSO' }).click();
+    await page.getByRole('button', { name: /ann/ }).first().waitFor();
+    await page.goto(`${dashboard.namedUrl}/account`);
     await page.getByText('ann. You may do everything here.').waitFor();
     await page.goto(`${dashboard.namedUrl}/users`);
     await page.getByRole('row', { name: /ann.*Administrator.*localhost/ }).waitFor();
@@ -122,6 +124,30 @@ sign_in:
     await page.getByRole('button', { name: /admin/ }).first().waitFor();
   });
 });
+
+/** The same, while the page asks for something else, is refused, and asks who it is: that answer comes last. */
+async function signOutWhileAsking(page: Page): Promise<void> {
+  const late = Promise.withResolvers<void>();
+  const answered: Promise<unknown>[] = [];
+  await page.route('**/api/session', async (route) => {
+    const response = await route.fetch();
+    await late.promise;
+    // The page may have given it up.
+    answered.push(route.fulfill({ response }).catch(() => {}));
+  });
+  await page.route('**/api/session/logout', async (route) => {
+    const response = await route.fetch();
+    const asked = page.waitForRequest('**/api/session');
+    for (const key of 'gq') await page.keyboard.press(key);
+    await asked;
+    await route.fulfill({ response });
+  });
+  await signOut(page);
+  late.resolve();
+  await expect.poll(() => answered.length).toBeGreaterThan(0);
+  await Promise.all(answered);
+  await page.unrouteAll();
+}
 
 async function signOut(page: Page): Promise<void> {
   await page.getByRole('button', { name: /ann/ }).first().click();

@@ -28,8 +28,12 @@ export function useSessionView() {
   });
 }
 
-/** Takes what a call around signing in has answered. Another person's answers are forgotten. */
+/**
+ * Takes what a call around signing in has answered. Another person's answers are forgotten. So is what is being asked about the
+ * session meanwhile: only signing out says how to sign out of the provider, too.
+ */
 export function setSession(view: SessionView): void {
+  void queryClient.cancelQueries({ queryKey: KEY });
   const before = queryClient.getQueryData<SessionView>(KEY);
   if (nameOf(before) !== nameOf(view))
     queryClient.removeQueries({ predicate: ({ queryKey }) => queryKey[0] !== KEY[0] });
@@ -41,7 +45,10 @@ export function refreshSession(): void {
   void queryClient.invalidateQueries({ queryKey: KEY });
 }
 
-whenSignedOut(refreshSession);
+// What was under way while somebody signed out is refused as well, and says nothing new.
+whenSignedOut(() => {
+  if (nameOf(queryClient.getQueryData(KEY)) !== null) refreshSession();
+});
 
 /** A call around signing in, as an act. */
 export function useSessionAct<Name extends keyof SessionCalls>(
