@@ -3,7 +3,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import { describeWith } from '../peers/need.ts';
 import { before, tell, times } from '../support/proof.ts';
 import { NEEDED } from './dashboard.ts';
-import { coloured, faultsByAxe, settled, tooWide, visit } from './looks.ts';
+import { coloured, faultsByAxe, follow, settled, tooWide } from './looks.ts';
 import { pagesOf } from './pages.ts';
 import { type Populated, populate } from './populated.ts';
 
@@ -57,7 +57,7 @@ describeWith(NEEDED, 'every page', () => {
     async ({ name, place }) => {
       await page.setViewportSize(PHONE);
       await coloured(page, PHONE.colorScheme);
-      await visit(page, pageCalled(name));
+      await follow(page, pageCalled(name));
       await expect.poll(() => tooWide(page)).toEqual([]);
       if (isSeen(place, 1)) expect(await faultsByAxe(page)).toEqual([]);
       if (!isSeen(place, 0)) return;

@@ -12,10 +12,10 @@ import { POSTGRES_PROGRAMS, Postgres } from '../peers/postgres.ts';
 import { moduleOf } from '../peers/server.ts';
 import { tell, times } from '../support/proof.ts';
 
-const PROCESSES = 20;
+const PROCESSES = times('claimers', 8);
 const LANES = Array.from({ length: 400 }, (_, nth) => `direct d${nth}.example`);
 /** In each lane as many. */
-const EACH = Math.ceil(times('claims', 6_000) / LANES.length);
+const EACH = Math.ceil(times('claims', 2_000) / LANES.length);
 const MESSAGES = EACH * LANES.length;
 const SCHEMA = 'claims';
 const PROGRAM = moduleOf('test/cluster/claimer.ts');

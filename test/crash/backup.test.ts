@@ -14,7 +14,7 @@ import { HttpCustomer } from './http-customer.ts';
 import { deathAt, strike, underFault } from './under-fault.ts';
 
 /** Of the calls of a restore, every so-manieth. */
-const STRIDE = times('restore_stride', 90);
+const STRIDE = times('restore_stride', 180);
 /** What a restore with its secrets does, on one file or on whichever, and how often one of its threads does so at the least. */
 const CALLS = [
   { call: 'rename', file: null, stride: 1, least: 4 },

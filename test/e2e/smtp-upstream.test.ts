@@ -16,7 +16,7 @@ import { type RelayedLetter, relayedLetters } from '../support/relayed-letters.t
 import { type SmtpService, startSmtpService } from './smtp-service.ts';
 
 /** Each kind of letter is among them several times. */
-const LETTERS = 40;
+const LETTERS = 24;
 const TIMEOUT = { timeout: 180_000 };
 const DELIVERY = 'delivery: { default_relay: sink, retry_first_seconds: 1, retry_max_seconds: 1 }\n';
 /** Nobody may relay for the sake of an address. */

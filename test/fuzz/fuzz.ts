@@ -15,7 +15,7 @@ import { commandFor, keepingOf, type Replay, replayed, smallest } from './replay
 import { watchdog } from './watchdog.ts';
 
 /** Inputs that every parser gets. */
-export const INPUTS = times('fuzz_inputs', 300);
+export const INPUTS = times('fuzz_inputs', 200);
 /** Inputs between two looks at what is left to do; of each, generators begin anew with small ones. */
 const ROUND = 1000;
 /** What the heap may gain from the first thousands of inputs to the last: code, not inputs. */

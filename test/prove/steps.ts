@@ -230,7 +230,7 @@ export const STEPS: readonly Step[] = [
     unit: 'claims',
     target: 200_000,
     least: 100_000,
-    environment: counted('claims'),
+    environment: (count, before) => ({ ...counted('claims')(count, before), WAYBILL_TIMES_CLAIMERS: '20' }),
   },
   fuzzed('smtp', 'of SMTP, in and out, and of what stands before it', [
     'smtp-receiver',

@@ -13,19 +13,20 @@ import {
 import { tmpdir } from 'node:os';
 import { basename, delimiter, dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { locate } from '../peers/need.ts';
 import { untilFound } from '../peers/watch.ts';
 
 const run = promisify(execFile);
 const ROOT = join(import.meta.dirname, '../..');
-/** What the package is made of. */
+/** What the package is made of, and what a clone must have besides to make it. */
 const SOURCES = [
   'src',
   'web',
-  'tools/env.sh',
-  'tools/build',
-  'tools/node/package.json',
-  'tools/node/package-lock.json',
+  'tools',
+  // Packages that those in package.json refer to.
+  'test/peers/cypress',
   'package.json',
+  'package-lock.json',
   'tsconfig.json',
   'tsconfig.build.json',
   'tsconfig.commonjs.json',
@@ -97,21 +98,32 @@ async function packOnce(): Promise<string> {
   }
 }
 
-/** Builds in a copy, so that tests do not meet in one `dist`. */
+/** Builds in a copy, so that tests do not meet in one `dist`: a fresh clone, in which nothing is installed yet. */
 async function pack(folder: string): Promise<string> {
   const copy = join(folder, 'tree');
+  const isOurs = (path: string) => basename(path) !== 'node_modules';
   for (const name of [...SOURCES, ...DOCUMENTS])
-    cpSync(join(ROOT, name), join(copy, name), { recursive: true });
-  symlinkSync(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    cpSync(join(ROOT, name), join(copy, name), { recursive: true, filter: isOurs });
   believeTypes(copy);
-  const npm = { cwd: copy, env: ownEnvironment() };
-  await run('npm', ['pack', '--silent', '--pack-destination', folder], npm);
+  const { PATH, ...environment } = ownEnvironment();
+  const env = { ...environment, PATH: `${givingOurPackages(folder, copy)}${delimiter}${PATH}` };
+  await run(locate('npm') ?? 'npm', ['pack', '--silent', '--pack-destination', folder], { cwd: copy, env });
   rmSync(copy, { recursive: true });
   return join(folder, `waybill-${packageJson().version}.tgz`);
 }
 
+/** Makes a folder with an npm that installs our packages in `copy` and can do nothing else: what is real downloads them. */
+function givingOurPackages(folder: string, copy: string): string {
+  const programs = join(folder, 'programs');
+  mkdirSync(programs);
+  const asked = `[ "$1 $2 $3" = "ci --prefix ${copy}" ] || exit 9`;
+  const linked = `mkdir node_modules && ln -s "${ROOT}"/node_modules/* "${ROOT}/node_modules/.bin" node_modules/`;
+  writeFileSync(join(programs, 'npm'), `#!/bin/sh\n${asked}\n${linked}\n`, { mode: 0o755 });
+  return programs;
+}
+
 /** Has a copy of this tree compiled without a check of its types: they are checked before its tests. */
-export function believeTypes(copy: string): void {
+function believeTypes(copy: string): void {
   const compiler = join(copy, 'tsconfig.build.json');
   writeFileSync(compiler, readFileSync(compiler, 'utf8').replace('"noEmit": false', '$&, "noCheck": true'));
 }
