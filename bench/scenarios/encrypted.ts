@@ -2,7 +2,7 @@ import { runSmtpSource } from '../load/smtp-source.ts';
 import { startSink } from '../systems/sink.ts';
 import { startWaybill } from '../systems/waybill.ts';
 import { measureToTheEnd } from './end-to-end.ts';
-import { LARGE_SHARE, type RunOptions, type Sample, type Scenario } from './scenario.ts';
+import { LARGE_SHARE, type RunOptions, type Sample, type Scenario, warmedUpBy } from './scenario.ts';
 
 /** What it costs to encrypt contents at rest: the whole job, beside the same with contents as they are. */
 export const encrypted: readonly Scenario[] = [
@@ -29,7 +29,8 @@ interface Load {
 }
 
 function besidePlain({ name, size, sizeBytes, share, atMost }: Load): Scenario {
-  const run = async (options: RunOptions, encryptContents: boolean): Promise<Sample> => {
+  const run = async (given: RunOptions, encryptContents: boolean): Promise<Sample> => {
+    const options = warmedUpBy(given, sizeBytes);
     const messages = Math.ceil(options.messages * share);
     const sink = await startSink(options.directory, options.warmUp + messages);
     const waybill = await startWaybill({ ...options, relayPort: sink.port, encryptContents });

@@ -7,7 +7,7 @@ import { bullmqMissing, startBullmq } from '../systems/bullmq.ts';
 import { startSink } from '../systems/sink.ts';
 import type { StartPoster } from '../systems/system.ts';
 import { startWaybill } from '../systems/waybill.ts';
-import { BULLMQ, type RunOptions, type Sample, type Scenario, type Side } from './scenario.ts';
+import { BULLMQ, type RunOptions, type Sample, type Scenario, type Side, warmedUpBy } from './scenario.ts';
 
 /** What is posted, and how. */
 export interface PostLoad {
@@ -94,7 +94,7 @@ async function post(
   const system = await start({ ...options, tls });
   const to = { port: system.httpPort, key: system.key, path: system.paths[form] };
   const load = { ...to, connections, form, sizeBytes, tls };
-  await runHttpLoad({ ...load, amount: { messages: options.warmUp } });
+  await runHttpLoad({ ...load, amount: { messages: warmedUpBy(options, sizeBytes).warmUp } });
   const before = readMeters(system);
   const deliveredBefore = delivered();
   const report = await runHttpLoad({ ...load, amount: { seconds: options.seconds } });

@@ -41,6 +41,14 @@ export interface RunOptions {
   readonly trace: boolean;
 }
 
+/** Of large messages fewer warm as much up. */
+const MOST_WARM_UP_BYTES = 2 ** 30;
+
+/** The same, of messages of this size: fewer are sent first where they are large. */
+export function warmedUpBy(options: RunOptions, sizeBytes: number): RunOptions {
+  return { ...options, warmUp: Math.min(options.warmUp, Math.ceil(MOST_WARM_UP_BYTES / sizeBytes)) };
+}
+
 /** What a run measured. */
 export type Sample = Partial<Readonly<Record<Metric, number>>>;
 

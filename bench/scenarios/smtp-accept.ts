@@ -7,7 +7,7 @@ import { startSilentHop } from '../systems/silent-hop.ts';
 import type { StartTaker, Taker } from '../systems/system.ts';
 import { besidePostfix, besideRelays } from './beside-relays.ts';
 import { SETTLE_MS } from './end-to-end.ts';
-import { LARGE_SHARE, type RunOptions, type Sample } from './scenario.ts';
+import { LARGE_SHARE, type RunOptions, type Sample, warmedUpBy } from './scenario.ts';
 
 /** How the load differs from one scenario to the next. */
 export interface AcceptLoad {
@@ -86,7 +86,7 @@ export function accepting(load: AcceptLoad): (start: StartTaker, options: RunOpt
       const { tls = false } = load;
       const system = await start({ ...options, relayPort: hop.port, holds: true, tls });
       // Where one session sends, or few do, the warm-up need not take as long.
-      await feed(system, { ...load, sessions: SESSIONS }, options.warmUp, null);
+      await feed(system, { ...load, sessions: SESSIONS }, warmedUpBy(options, load.sizeBytes).warmUp, null);
       await sleep(SETTLE_MS);
       const before = readMeters(system);
       const fed = await feed(system, load, messages, options.trace ? null : options.directory);

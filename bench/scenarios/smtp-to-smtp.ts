@@ -3,7 +3,7 @@ import { startSink } from '../systems/sink.ts';
 import type { StartTaker } from '../systems/system.ts';
 import { besidePostfix, besideRelays } from './beside-relays.ts';
 import { measureToTheEnd } from './end-to-end.ts';
-import { LARGE_SHARE, type RunOptions, type Sample } from './scenario.ts';
+import { LARGE_SHARE, type RunOptions, type Sample, warmedUpBy } from './scenario.ts';
 
 /** How the load differs from one scenario to the next. */
 interface Load extends Pick<SmtpLoad, 'sessions' | 'sizeBytes'> {
@@ -45,7 +45,8 @@ export const smtpToSmtp100k = besideRelays(
 );
 
 function run({ share = 1, ...load }: Load): (start: StartTaker, options: RunOptions) => Promise<Sample> {
-  return async (start, options) => {
+  return async (start, given) => {
+    const options = warmedUpBy(given, load.sizeBytes);
     const total = Math.ceil(options.messages * share);
     const sink = await startSink(options.directory, options.warmUp + total);
     const system = await start({ ...options, relayPort: sink.port });
