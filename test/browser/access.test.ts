@@ -24,7 +24,6 @@ const HIDDEN = `(async () => {
 })()`;
 
 /** Signing in, with a second factor too; what a viewer sees; every page by keys alone. */
-
 describeWith(NEEDED, 'who uses the dashboard', () => {
   let dashboard: Dashboard;
 
@@ -91,6 +90,7 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
   test('keeps the shell while the server is away, and goes on by itself when it is back', async () => {
     const page = await dashboard.signedIn('/queue');
     await page.getByRole('heading', { name: 'Queue' }).waitFor();
+    await page.evaluate("window.dispatchEvent(new Event('offline'))");
     await page.route('**', (route) => route.abort('connectionrefused'));
     await page.getByRole('link', { name: 'Reputation' }).click();
     await page.getByText(/^No connection since \d\d:\d\d, trying again\.$/).waitFor();
@@ -100,8 +100,8 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     await page.getByRole('link', { name: 'Reputation' }).click();
     await page.unroute('**');
     await page.getByRole('heading', { name: 'Reputation' }).waitFor();
+    await settled(page);
     await page.getByText('No connection').waitFor({ state: 'detached' });
-    await page.context().close();
   });
 
   test('goes where the keys say', async () => {

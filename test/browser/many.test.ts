@@ -122,6 +122,8 @@ describeWith(NEEDED, 'ten thousand messages', () => {
   test('all that match are offered where all that are shown are ticked', async () => {
     const page = await dashboard.signedIn('/messages?q=tag:round');
     await page.getByRole('link', { name: 'Letter number 9900' }).waitFor();
+    // Rows that come meanwhile are not ticked.
+    await page.getByText(/the index is catching up/).waitFor({ state: 'detached', timeout: 150_000 });
     const bar = page.getByRole('toolbar', { name: 'Selected messages' });
     const first = page.getByRole('checkbox', { name: 'Select', exact: false }).nth(1);
     await first.check();
@@ -135,7 +137,12 @@ describeWith(NEEDED, 'ten thousand messages', () => {
     const count = bar.getByRole('button', { name: 'Count all that match' });
     await count.waitFor();
     expect(searches).toEqual([]);
+    const problem = { status: 500, json: { detail: 'Ask again later.' } };
+    await page.route('**/api/call/search', (route) => route.fulfill(problem));
     await count.press('Enter');
+    await bar.getByText('Ask again later.').waitFor();
+    await page.unroute('**/api/call/search');
+    await bar.getByRole('button', { name: 'Count all that match again' }).press('Enter');
     await bar.getByRole('button', { name: 'Select all 100 that match' }).waitFor();
     await bar.getByRole('status').getByText('100 messages found').waitFor();
     // The focus stays where the next step is.

@@ -15,13 +15,18 @@ import type { OperationName, RequestOf, ResultOf } from '../../src/operations/ta
 import { ApiError, call } from './api.ts';
 import { toast } from './parts/toast.tsx';
 
+/** A server on the same machine or network can be reached where the browser finds itself offline. */
+const networkMode = 'always';
+
 /** How often a call that the server could not be reached for is tried again, before the page says so. */
 const RETRIES = 2;
 
 /** The one cache of answers. What is shown is refetched when a hint says that it may have changed (`live.ts`). */
 export const queryClient = new QueryClient({
   defaultOptions: {
+    mutations: { networkMode },
     queries: {
+      networkMode,
       staleTime: 10_000,
       gcTime: 120_000,
       retry: (failures, error) =>

@@ -62,7 +62,7 @@ export function AllFound({
           onClick={() => onTick(new Set(data.ids))}
         />
       )}
-      <span role="status" className="sr-only">
+      <span role="status" className={error && !isFetching ? 'text-sm text-failed' : 'sr-only'}>
         {isFetching
           ? 'Counting…'
           : (error?.message ?? (data && `${plural(data.ids.length, 'message')} found`))}
