@@ -41,10 +41,10 @@ export interface RunOptions {
   readonly trace: boolean;
 }
 
-/** Of large messages fewer warm as much up. */
+/** What is sent first has at most so many bytes: fewer large messages warm a system as well as many small ones. */
 const MOST_WARM_UP_BYTES = 2 ** 30;
 
-/** The same, of messages of this size: fewer are sent first where they are large. */
+/** These options, for messages of so many bytes each. */
 export function warmedUpBy(options: RunOptions, sizeBytes: number): RunOptions {
   return { ...options, warmUp: Math.min(options.warmUp, Math.ceil(MOST_WARM_UP_BYTES / sizeBytes)) };
 }

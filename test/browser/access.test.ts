@@ -87,7 +87,7 @@ describeWith(NEEDED, 'who uses the dashboard', () => {
     },
   );
 
-  test('keeps the shell while the server is away, and goes on by itself when it is back', async () => {
+  test('keeps the shell while the server is away, and goes on when it is back, the browser offline or not', async () => {
     const page = await dashboard.signedIn('/queue');
     await page.getByRole('heading', { name: 'Queue' }).waitFor();
     await page.evaluate("window.dispatchEvent(new Event('offline'))");

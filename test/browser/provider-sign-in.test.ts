@@ -125,7 +125,13 @@ sign_in:
   });
 });
 
-/** The same, while the page asks for something else, is refused, and asks who it is: that answer comes last. */
+async function signOut(page: Page): Promise<void> {
+  await page.getByRole('button', { name: /ann/ }).first().click();
+  await page.getByRole('menuitem', { name: 'Sign out' }).click();
+  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+}
+
+/** Signs out while the page asks for something else, is refused, and asks who it is: that answer comes last. */
 async function signOutWhileAsking(page: Page): Promise<void> {
   const late = Promise.withResolvers<void>();
   const answered: Promise<unknown>[] = [];
@@ -146,11 +152,5 @@ async function signOutWhileAsking(page: Page): Promise<void> {
   late.resolve();
   await expect.poll(() => answered.length).toBeGreaterThan(0);
   await Promise.all(answered);
-  await page.unrouteAll();
-}
-
-async function signOut(page: Page): Promise<void> {
-  await page.getByRole('button', { name: /ann/ }).first().click();
-  await page.getByRole('menuitem', { name: 'Sign out' }).click();
-  await page.getByRole('heading', { name: 'Sign in' }).waitFor();
+  for (const path of ['session', 'session/logout']) await page.unroute(`**/api/${path}`);
 }

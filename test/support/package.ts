@@ -23,7 +23,7 @@ const SOURCES = [
   'src',
   'web',
   'tools',
-  // Packages that those in package.json refer to.
+  // A package of ours, which package.json names.
   'test/peers/cypress',
   'package.json',
   'package-lock.json',
@@ -112,7 +112,7 @@ async function pack(folder: string): Promise<string> {
   return join(folder, `waybill-${packageJson().version}.tgz`);
 }
 
-/** Makes a folder with an npm that installs our packages in `copy` and can do nothing else: what is real downloads them. */
+/** Makes a folder with an npm that installs our packages in `copy`, and nothing else: the real one would download them. */
 function givingOurPackages(folder: string, copy: string): string {
   const programs = join(folder, 'programs');
   mkdirSync(programs);
