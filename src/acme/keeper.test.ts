@@ -364,4 +364,31 @@ describe('a renewal', () => {
     await done;
     expect(authority.orders.map((order) => 'replaces' in order)).toEqual([false, true, false]);
   });
+
+  test('is asked for once, where another node asked while this one waited for its turn', async () => {
+    const now = clock.wall();
+    const window = { start: now + 60 * DAY, end: now + 61 * DAY };
+    authority.suggestion = { window, retryAfter: '3600' };
+    const lease = issuing.leaseIssuing.bind(issuing);
+    issuing.leaseIssuing = async (holder, at, until) => {
+      const { issued, renewal } = issuing.rows();
+      if (issued !== null && renewal.advice === null) {
+        await lease('n2', at, until);
+        const { start: drawnAt } = window;
+        const advice = { window: { ...window, explanation: null }, drawnAt, askAgainAt: at + HOUR };
+        await issuing.putRenewal('n2', { ...renewal, advice });
+        await issuing.endIssuing('n2');
+      }
+      return await lease(holder, at, until);
+    };
+    start('n1', true);
+    const eventually = (expected: () => void) =>
+      vi.waitFor(() => clock.advance(1000).then(expected), { timeout: 20_000 });
+    await eventually(() =>
+      expect(issuing.rows()).toMatchObject({ holder: null, renewal: { advice: { drawnAt: window.start } } }),
+    );
+    expect(authority.asked).not.toContain('renewal');
+    clock.jump(HOUR);
+    await eventually(() => expect(authority.asked).toContain('renewal'));
+  });
 });

@@ -329,15 +329,14 @@ export class CertificateKeeper {
   /** Asks when to renew (ARI), where that is due. */
   async #askForAdvice(terms: IssuingTerms): Promise<void> {
     const { clock, random, issuing, node, log } = this.#deps;
-    const now = clock.wall();
     const askAgainAt = this.#renewal.advice?.askAgainAt ?? 0;
-    if (this.#idOfPresent(terms) === null || now < Math.max(this.#askAt, askAgainAt)) return;
-    this.#askAt = now + NO_ADVICE_MS;
+    if (this.#idOfPresent(terms) === null || clock.wall() < Math.max(this.#askAt, askAgainAt)) return;
     await this.#underLease(async () => {
-      // By now there may be another certificate.
+      // By now there may be another certificate, or another node has asked.
       const id = this.#idOfPresent(terms);
       const { advice } = this.#renewal;
-      if (id === null) return;
+      if (id === null || clock.wall() < (advice?.askAgainAt ?? 0)) return;
+      this.#askAt = clock.wall() + NO_ADVICE_MS;
       // No account is needed to ask (RFC 9773 §4.1): any key will do.
       const client = this.#client(terms, createAccountKey());
       try {

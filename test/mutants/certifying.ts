@@ -115,6 +115,66 @@ export const CERTIFYING: readonly Mutant[] = [
       HISTORIES,
     ],
   },
+  {
+    name: 'certificate-renewal-advice-ignored',
+    breaks: 'The authority says when to renew: here a certificate is renewed as if it did not.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'if (advice === null) return life.notAfter',
+        after: 'if (advice === null || advice.drawnAt > 0) return life.notAfter',
+      },
+    ],
+    traps: [keeper('is made when the authority says so, as the successor of the certificate'), HISTORIES],
+  },
+  {
+    name: 'certificate-advice-asked-for-once',
+    breaks: 'The authority is asked again when to renew: here it is believed for ever.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'askAgainAt: now + askAgainMs(retryAfterMs) }',
+        after: 'askAgainAt: now + askAgainMs(retryAfterMs) * 1000 }',
+      },
+    ],
+    traps: [HISTORIES],
+  },
+  {
+    name: 'certificate-advice-asked-for-at-every-look',
+    breaks: 'The authority says when to ask again: here every node asks at every look.',
+    edits: [
+      {
+        file: 'src/domain/certificate.ts',
+        before: 'askAgainAt: now + askAgainMs(retryAfterMs) }',
+        after: 'askAgainAt: now }',
+      },
+    ],
+    traps: [HISTORIES],
+  },
+  {
+    name: 'certificate-advice-asked-for-by-all',
+    breaks: 'What one node was told all know: here another asks, too, that waited meanwhile.',
+    edits: [
+      {
+        file: 'src/acme/keeper.ts',
+        before: 'if (id === null || clock.wall() < (advice?.askAgainAt ?? 0)) return;',
+        after: 'if (id === null) return;',
+      },
+    ],
+    traps: [keeper('is asked for once, where another node asked while this one waited for its turn')],
+  },
+  {
+    name: 'certificate-successor-of-nothing',
+    breaks: 'An order names the certificate that it replaces, so that the authority lets it pass its limits.',
+    edits: [
+      {
+        file: 'src/acme/client.ts',
+        before: 'identifiers, ...successor }',
+        after: 'identifiers, ...(names.length === 0 && successor) }',
+      },
+    ],
+    traps: [keeper('is made when the authority says so, as the successor of the certificate'), HISTORIES],
+  },
 ];
 
 function keeper(test: string): Trap {

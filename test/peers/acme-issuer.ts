@@ -1,5 +1,12 @@
 /** Certificates as authorities issue them. */
-import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto';
+import {
+  createHash,
+  generateKeyPairSync,
+  type KeyObject,
+  randomBytes,
+  sign,
+  X509Certificate,
+} from 'node:crypto';
 import type { CertificateLife } from '../../src/domain/certificate.ts';
 import {
   bitString,
@@ -47,6 +54,12 @@ export class TestIssuer {
     );
     const signature = bitString(sign('sha256', body, this.#keys.privateKey));
     return pem('CERTIFICATE', element(TAG.sequence, body, algorithm, signature));
+  }
+
+  /** What a certificate that it signed is called where its renewal is spoken of (RFC 9773 §4.1). */
+  idOf(certificate: string): string {
+    const serial = Buffer.from(new X509Certificate(certificate).serialNumber, 'hex');
+    return `${keyIdOf(this.#keys.publicKey).toString('base64url')}.${serial.toString('base64url')}`;
   }
 }
 

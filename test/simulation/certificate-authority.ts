@@ -3,7 +3,7 @@ import type { Answered, Asked } from '../../src/acme/https.ts';
 import { AcmeError } from '../../src/acme/problem.ts';
 import type { Random } from '../../src/lib/random.ts';
 import { keyRequested, TestIssuer } from '../peers/acme-issuer.ts';
-import { type CertificateLaws, LIFE_MS } from './certificate-laws.ts';
+import { type CertificateLaws, LIFE_MS, type Suggestion } from './certificate-laws.ts';
 import type { NodeLife } from './virtual-clock.ts';
 
 const SECOND = 1_000;
@@ -14,6 +14,13 @@ const PATIENCE_MS = 30 * SECOND;
 const USUAL_MS = 400;
 /** The longest that it wants to be left alone. */
 const LONGEST_REST_S = 6 * 3_600;
+/** The longest that its advice is to be believed; now and then it says ten days, which is more than anybody should. */
+const LONGEST_ADVICE_S = 11 * 3_600;
+const TEN_DAYS_S = 10 * 24 * 3_600;
+/** How long the time is in which it wants a certificate to be renewed. */
+const WINDOW_MS = 7 * HOUR;
+/** In so many histories it says when that is. */
+const ADVISES = 0.7;
 const ORIGIN = 'https://authority.example';
 /** Where nodes find what it offers. */
 export const DIRECTORY = `${ORIGIN}/directory`;
@@ -50,6 +57,8 @@ interface Order {
   readonly number: number;
   readonly names: readonly string[];
   readonly print: string;
+  /** The id of the certificate that it is to replace; null: none is named. */
+  readonly replaces: string | null;
   readonly proven: Set<string>;
   isInvalid: boolean;
   certificate: string | null;
@@ -70,6 +79,9 @@ export class SimulatedAuthority {
   /** URL of an account → the thumbprint of its key. */
   readonly #accounts = new Map<string, string>();
   readonly #orders: Order[] = [];
+  /** When to renew what it issued: the certificate's id → the window it suggests. Null: it does not say. */
+  readonly #windows: Map<string, Suggestion> | null;
+  readonly #replaced = new Set<string>();
   #restsUntil = 0;
   /** That the last certificate was asked for. */
   #lastKey: Buffer | null = null;
@@ -77,6 +89,18 @@ export class SimulatedAuthority {
 
   constructor(parts: AuthorityParts) {
     this.#parts = parts;
+    this.#windows = parts.dice.next() < ADVISES ? new Map() : null;
+    if (this.#windows !== null) parts.laws.advises();
+  }
+
+  /** Everything that it issued is to be replaced within hours, as where it must revoke it. False: it has no way to say so. */
+  hurry(): boolean {
+    const { dice, now } = this.#parts;
+    if (this.#windows === null) return false;
+    const start = Math.floor(now()) - 2 * HOUR;
+    const end = start + HOUR + Math.floor(dice.next() * 4 * HOUR);
+    for (const id of this.#windows.keys()) this.#windows.set(id, { start, end });
+    return true;
   }
 
   /** A node asks. Rejects with `AcmeError` where it gets no answer; never returns to the dead. */
@@ -95,7 +119,12 @@ export class SimulatedAuthority {
 
   #answer(node: number, { url, body }: Asked): Answered {
     const [what = '', id = '', name = ''] = url.slice(ORIGIN.length + 1).split('/');
-    if (what === 'directory') return this.#says(200, DIRECTORY_BODY);
+    if (what === 'directory')
+      return this.#says(
+        200,
+        this.#windows === null ? RESOURCES : { ...RESOURCES, renewalInfo: `${ORIGIN}/renewal` },
+      );
+    if (what === 'renewal') return this.#advise(id);
     if (what === 'nonce' || body === null) return this.#says(200, {});
     const { head, payload } = signedIn(body);
     const { dice } = this.#parts;
@@ -114,6 +143,22 @@ export class SimulatedAuthority {
     return this.#says(200, orderBody(order));
   }
 
+  #advise(id: string): Answered {
+    const { dice, laws } = this.#parts;
+    const window = this.#windows?.get(id);
+    if (this.temper === 'busy') return this.#refuses(503, 'serverInternal');
+    if (window === undefined || this.temper === 'refusing') return this.#refuses(404, 'malformed');
+    const roll = dice.next();
+    const seconds = roll < 0.1 ? TEN_DAYS_S : Math.ceil(dice.next() * LONGEST_ADVICE_S);
+    const retryAfterMs = roll > 0.7 ? null : seconds * SECOND;
+    const [start, end] = [new Date(window.start).toISOString(), new Date(window.end).toISOString()];
+    // One in which nothing can be renewed.
+    const backwards = { suggestedWindow: { start: end, end: start } };
+    if (this.temper === 'other name') return { ...this.#says(200, backwards), retryAfterMs };
+    laws.tells(id, window, retryAfterMs);
+    return { ...this.#says(200, { suggestedWindow: { start, end } }), retryAfterMs };
+  }
+
   #signIn(jwk: Record<string, string>, { onlyReturnExisting }: Record<string, unknown>): Answered {
     const print = thumbprintOf(jwk);
     const url = `${ORIGIN}/account/${print}`;
@@ -123,9 +168,12 @@ export class SimulatedAuthority {
     return { ...this.#says(201, { status: 'valid' }), location: url };
   }
 
-  #order(node: number, print: string, { identifiers }: Record<string, unknown>): Answered {
+  #order(node: number, print: string, payload: Record<string, unknown>): Answered {
     const { dice, now, laws } = this.#parts;
-    laws.asksForOrder(node);
+    const replaces = (payload['replaces'] as string | undefined) ?? null;
+    // RFC 9773 §5: nobody is told of this but by a request that names it.
+    if (replaces !== null && this.#replaced.has(replaces)) return this.#refuses(409, 'alreadyReplaced');
+    laws.asksForOrder(node, replaces);
     if (this.temper === 'busy' || now() < this.#restsUntil) {
       const seconds = Math.ceil(
         this.#restsUntil > now() ? (this.#restsUntil - now()) / SECOND : dice.next() * LONGEST_REST_S,
@@ -134,11 +182,12 @@ export class SimulatedAuthority {
       laws.refuses(seconds * SECOND);
       return { ...this.#refuses(429, 'rateLimited'), retryAfterMs: seconds * SECOND };
     }
-    const names = (identifiers as { readonly value: string }[]).map(({ value }) => value);
+    const names = (payload['identifiers'] as { readonly value: string }[]).map(({ value }) => value);
     const order: Order = {
       number: this.#orders.length,
       names,
       print,
+      replaces,
       proven: new Set(),
       isInvalid: false,
       certificate: null,
@@ -160,7 +209,7 @@ export class SimulatedAuthority {
       this.#giveUp(order);
       return;
     }
-    const { now, laws } = this.#parts;
+    const { dice, now, laws } = this.#parts;
     const isOtherKey = this.temper === 'other key' && this.#lastKey !== null;
     const key = isOtherKey ? (this.#lastKey ?? Buffer.of()) : keyRequested(csr);
     this.#lastKey = keyRequested(csr);
@@ -168,7 +217,14 @@ export class SimulatedAuthority {
     const notBefore = Math.floor((now() - HOUR) / SECOND) * SECOND;
     const life = { notBefore, notAfter: notBefore + LIFE_MS };
     order.certificate = this.#issuer.certify(key, isOtherName ? ['other.example'] : order.names, life);
-    laws.issued(order.certificate, !isOtherKey && !isOtherName);
+    const id = this.#issuer.idOf(order.certificate);
+    const { certificate, replaces } = order;
+    laws.issued({ certificate, id, isFit: !isOtherKey && !isOtherName, replaces });
+    if (replaces !== null) this.#replaced.add(replaces);
+    // Sooner or later than it would be renewed otherwise; now and then after its end.
+    const left = dice.next() < 0.1 ? -0.2 : 0.1 + dice.next() * 0.5;
+    const start = Math.floor(life.notAfter - left * LIFE_MS);
+    this.#windows?.set(id, { start, end: start + WINDOW_MS });
   }
 
   #giveUp(order: Order): void {
@@ -188,7 +244,7 @@ export class SimulatedAuthority {
   }
 }
 
-const DIRECTORY_BODY = {
+const RESOURCES = {
   newNonce: `${ORIGIN}/nonce`,
   newAccount: `${ORIGIN}/account`,
   newOrder: NEW_ORDER,

@@ -73,6 +73,7 @@ class CertificateWorld {
     outages: 0,
     'clocks set': 0,
     'ill authorities': 0,
+    'renewals hurried': 0,
   };
   #born = 0;
   #awayUntil = 0;
@@ -95,6 +96,8 @@ class CertificateWorld {
     while (this.#time.now < TROUBLE_MS) {
       const isPeace = this.#dice.next() < 0.1;
       if (isPeace) this.#makePeace();
+      // It may have to revoke what it issued while nothing else is wrong.
+      if (isPeace && this.#dice.next() < 0.3) this.#hurry();
       await this.#pass(isPeace ? PEACE_MS : this.#dice.next() * 6 * HOUR);
       this.#isTroubled = true;
       this.#act();
@@ -141,7 +144,8 @@ class CertificateWorld {
 
   #act(): void {
     const roll = this.#dice.next();
-    if (roll < 0.6) this.#changeTemper();
+    if (roll < 0.55) this.#changeTemper();
+    else if (roll < 0.6) this.#hurry();
     else if (roll < 0.7) this.#die(this.#anyNode());
     else if (roll < 0.8) this.#restart();
     else if (roll < 0.9) this.#away();
@@ -151,6 +155,10 @@ class CertificateWorld {
   #changeTemper(): void {
     const drawn = TEMPERS[Math.floor(this.#dice.next() * TEMPERS.length)] ?? 'well';
     this.#becomes(this.#dice.next() < 0.4 ? 'well' : drawn);
+  }
+
+  #hurry(): void {
+    if (this.#authority.hurry()) this.#counts['renewals hurried']++;
   }
 
   /** The authority may be another by the time it hears a request. */
@@ -271,7 +279,13 @@ class CertificateWorld {
       endIssuing: (...args) => reach(() => issuing.endIssuing(...args)),
       acmeAccount: (...args) => reach(() => issuing.acmeAccount(...args)),
       putAcmeAccount: (...args) => reach(() => issuing.putAcmeAccount(...args)),
-      putRenewal: (...args) => reach(() => issuing.putRenewal(...args)),
+      putRenewal: (...args) =>
+        reach(async () => {
+          const isPut = await issuing.putRenewal(...args);
+          const { advice } = args[1];
+          if (isPut && advice !== null) this.#laws.advised(advice.window);
+          return isPut;
+        }),
       putChallenges: async (...args) => {
         const isPut = await reach(() => issuing.putChallenges(...args));
         for (const other of this.#nodes)
