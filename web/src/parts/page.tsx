@@ -125,7 +125,7 @@ export function KeyValue({
         {entriesOf(rows).map(([name, value]) => (
           <div
             key={name}
-            className="grid grid-cols-[minmax(7rem,11rem)_minmax(0,1fr)] gap-3 border-b border-line py-1.5 last:border-b-0 @2xl:group-data-wide:nth-last-[-n+2]:border-b-0"
+            className="grid grid-cols-[7rem_minmax(0,1fr)] gap-3 border-b @md:grid-cols-[11rem_minmax(0,1fr)] border-line py-1.5 last:border-b-0 @2xl:group-data-wide:nth-last-[-n+2]:border-b-0"
           >
             <dt className="text-soft">{name}</dt>
             <dd className="min-w-0 break-words">{value ?? <span className="text-faint">–</span>}</dd>
