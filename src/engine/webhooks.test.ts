@@ -5,6 +5,7 @@ import { storedEndpoint, tryOf } from '../../test/support/webhooks.ts';
 import type { WebhookEndpoint, WebhookPost, WebhookTry } from '../domain/webhook.ts';
 import { seededRandom } from '../lib/random.ts';
 import { Events } from '../observe/events.ts';
+import { EVERY_EVENT } from '../store/events.ts';
 import { openSqlite, type SqliteStores } from '../store/sqlite/open.ts';
 import { WebhookRoom } from './webhooks.ts';
 
@@ -27,6 +28,8 @@ let isFirst: boolean;
 let lookMs: number;
 /** The log seems to be empty. */
 let isBlind: boolean;
+/** Ends before what comes after this sequence is read. */
+let beforeReading: (after: number) => Promise<void>;
 
 beforeEach(() => {
   stores = openSqlite(':memory:');
@@ -37,12 +40,14 @@ beforeEach(() => {
   isFirst = true;
   lookMs = SECOND;
   isBlind = false;
+  beforeReading = async () => {};
   let underWay = 0;
   room = new WebhookRoom({
     ...stores,
     views: {
       events: async (query) => {
         const after = 'after' in query.from ? query.from.after : 0;
+        await beforeReading(after);
         return isBlind ? { events: [], next: after, more: false } : await stores.views.events(query);
       },
     },
@@ -309,6 +314,20 @@ test('what was under way when an endpoint was disabled does not enable it', asyn
   await clock.advance(MINUTE);
   expect(await healthOf(id)).toMatchObject({ state: 'disabled' });
   expect(postsTo(id)).toHaveLength(2);
+});
+
+test('what was about to be told when an endpoint was disabled is not told', async () => {
+  const id = await endpoint();
+  answers.set(id, () => ({ status: 410 }));
+  await happens(2);
+  const [first] = (await stores.views.events({ ...EVERY_EVENT, from: { after: 0 }, limit: 1 })).events;
+  const read = Promise.withResolvers<void>();
+  beforeReading = async (after) => (after === first?.sequence ? await read.promise : undefined);
+  await clock.advance(2 * SECOND);
+  expect(await healthOf(id)).toMatchObject({ state: 'disabled' });
+  read.resolve();
+  await clock.advance(MINUTE);
+  expect(postsTo(id)).toHaveLength(1);
 });
 
 test('an endpoint with too much pending is told of no more until that is told', async () => {

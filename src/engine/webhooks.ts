@@ -78,6 +78,8 @@ export class WebhookRoom {
   #isFailing = false;
   /** How endpoints fare by what was noted since they were last read. */
   readonly #noted = new Map<string, WebhookHealth>();
+  /** How they fare by what was read or noted last. */
+  #known = new Map<string, WebhookHealth>();
   /** Ends when what has come of tries until now is noted. */
   #noting: Promise<unknown> = Promise.resolve();
 
@@ -112,7 +114,9 @@ export class WebhookRoom {
   async round(stopping: AbortSignal): Promise<void> {
     this.#noted.clear();
     await this.#deps.takeOver?.();
-    const stored = await this.#deps.webhooks.webhookEndpoints();
+    const read = await this.#deps.webhooks.webhookEndpoints();
+    const stored = read.map((one) => this.#newest(one));
+    this.#known = new Map(stored.map(({ endpoint: { id }, health }) => [id, health]));
     if (stored.length === 0) return this.#setPending(new Map());
     const now = this.#deps.clock.wall();
     const on = stored.filter((one) => isTold(one, now));
@@ -233,7 +237,7 @@ export class WebhookRoom {
 
   /** False: it could not be tried now. */
   async #tell(
-    { endpoint, secrets }: StoredEndpoint,
+    { endpoint, health, secrets }: StoredEndpoint,
     delivery: WebhookDelivery,
     stopping: AbortSignal,
   ): Promise<boolean> {
@@ -241,6 +245,8 @@ export class WebhookRoom {
     const { sequence, attempts } = delivery;
     const event = await this.#eventOf(sequence);
     if (event === undefined) return false;
+    // Another try has ended meanwhile: whoever fails now is asked by one at a time, and who is gone is not.
+    if (this.#known.get(endpoint.id)?.state !== health.state) return false;
     const startedAt = clock.wall();
     const one =
       event === null
@@ -281,6 +287,7 @@ export class WebhookRoom {
     const after = healthAfter(health, one);
     if (after === health) return;
     this.#noted.set(id, after);
+    this.#known.set(id, after);
     await webhooks.setWebhookHealth(id, after, clock.wall());
   }
 

@@ -56,8 +56,9 @@ interface Endpoint {
   readonly id: string;
   readonly isWitness: boolean;
   health: WebhookHealth;
-  /** Since when it is as it is. */
+  /** Since when it is as it is, and which node wrote that. */
   since: number;
+  writer: number | null;
   /** Whether it was disabled, by its own doing or an operator's, and when that last changed. */
   switchedAt: number;
   /** The first failure since a success. */
@@ -88,7 +89,14 @@ export class WebhookLaws {
   added(id: string, isWitness: boolean): void {
     const told = new Map<number, Told>();
     const never = Number.NEGATIVE_INFINITY;
-    const times = { since: 0, switchedAt: never, failingSince: null, goneAt: null, fullAt: never };
+    const times = {
+      since: 0,
+      writer: null,
+      switchedAt: never,
+      failingSince: null,
+      goneAt: null,
+      fullAt: never,
+    };
     this.#endpoints.set(id, { id, isWitness, health: HEALTHY, ...times, told, underWay: new Map() });
   }
 
@@ -114,7 +122,7 @@ export class WebhookLaws {
   /** An operator switched it on. */
   enabled(id: string): void {
     const endpoint = this.#of(id);
-    Object.assign(endpoint, { health: HEALTHY, since: this.#now(), switchedAt: this.#now() });
+    Object.assign(endpoint, { health: HEALTHY, since: this.#now(), writer: null, switchedAt: this.#now() });
     Object.assign(endpoint, { failingSince: null, goneAt: null });
   }
 
@@ -180,14 +188,8 @@ export class WebhookLaws {
     holds(bytes === told.bytes, `the body of ${sequence} is the same on every try`);
     told.firstAt ??= now;
     const underWay = endpoint.underWay.get(node) ?? 0;
-    holds(endpoint.health.state !== 'disabled', `${id} is told nothing while it is disabled`);
     holds(underWay < AT_ONCE, `${id} gets at most four requests at once`);
-    if (endpoint.health.state === 'failing') holds(underWay === 0, `${id} gets one at a time while it fails`);
-    if (endpoint.health.state === 'failing')
-      holds(
-        [...endpoint.told.values()].every((one) => one.state !== 'pending' || one.sequence >= sequence),
-        `${id} is asked about its oldest event while it fails`,
-      );
+    this.#isAsItFares(endpoint, node, sequence);
     if (told.state !== 'pending') holds(this.#wasTroubled(now - MINUTE), `${sequence} is told ${id} again`);
     this.#isPunctual(told, now);
     if (endpoint.failingSince !== null)
@@ -201,6 +203,20 @@ export class WebhookLaws {
     endpoint.underWay.set(node, underWay + 1);
     if (underWay + 1 >= AT_ONCE) endpoint.fullAt = now;
     return (one) => this.#ended(node, told, one);
+  }
+
+  /** A node knows at once what it wrote itself, and of what another wrote at its next look. */
+  #isAsItFares(
+    { id, health: { state }, since, writer, underWay, told }: Endpoint,
+    node: number,
+    sequence: number,
+  ) {
+    if (writer !== node && this.#now() - since <= SLACK_MS) return;
+    holds(state !== 'disabled', `${id} is told nothing while it is disabled`);
+    if (state !== 'failing') return;
+    holds((underWay.get(node) ?? 0) === 0, `${id} gets one at a time while it fails`);
+    const isOldest = [...told.values()].every((one) => one.state !== 'pending' || one.sequence >= sequence);
+    holds(isOldest, `${id} is asked about its oldest event while it fails`);
   }
 
   settled({ endpoint: id, sequence, attempts, one, state, nextTryAt }: SettledDelivery, epoch: number): void {
@@ -236,13 +252,13 @@ export class WebhookLaws {
     holds(isKept, `try ${told.attempts + 1} of ${sequence} keeps to the schedule`);
   }
 
-  became(id: string, health: WebhookHealth): void {
+  became(node: number, id: string, health: WebhookHealth): void {
     const now = this.#now();
     const endpoint = this.#of(id);
     const before = endpoint.health.state;
     if (before === 'disabled')
       holds(health.state === 'disabled', `${id} stays disabled until somebody enables it`);
-    if (before !== health.state) endpoint.since = now;
+    if (before !== health.state) Object.assign(endpoint, { since: now, writer: node });
     endpoint.health = health;
     if (health.state !== 'disabled' || before === 'disabled') return;
     this.#disabled++;

@@ -236,8 +236,8 @@ class WebhookWorld {
     const duty = { isFirst };
     const stopping = new AbortController();
     const self = this;
-    const webhooks = this.#asSeenBy(life);
     const number = this.#nodes.length;
+    const webhooks = this.#asSeenBy(number, life);
     const room = new WebhookRoom({
       webhooks,
       views: { events: (query) => this.#reach(life, () => this.#stores.views.events(query)) },
@@ -278,7 +278,7 @@ class WebhookWorld {
     return answer;
   }
 
-  #asSeenBy(life: NodeLife): Webhooks {
+  #asSeenBy(node: number, life: NodeLife): Webhooks {
     const { webhooks } = this.#stores;
     const reach =
       <A extends readonly unknown[], T>(
@@ -318,7 +318,7 @@ class WebhookWorld {
       setWebhookHealth: reach(
         (...args) => webhooks.setWebhookHealth(...args),
         (isDone, id, health) => {
-          if (isDone) laws.became(id, health);
+          if (isDone) laws.became(node, id, health);
         },
       ),
     };
