@@ -37,12 +37,20 @@ export class Book {
     }
   }
 
-  /** The same for hours: the sink forgets what was entered. */
-  async followForHours(hop: string, sink: SmtpSink): Promise<never> {
+  /** The same for hours: the sink forgets what was entered, and `sees` looked at. */
+  async followForHours(
+    hop: string,
+    sink: SmtpSink,
+    sees: (message: SinkMessage) => void = () => {},
+  ): Promise<never> {
     for (;;) {
       await sink.until(() => sink.messages.length > 0);
       sink.commands.length = 0;
-      for (const message of sink.messages.splice(0)) if (message.taken) this.#enter(hop, message);
+      for (const message of sink.messages.splice(0)) {
+        if (!message.taken) continue;
+        this.#enter(hop, message);
+        sees(message);
+      }
     }
   }
 

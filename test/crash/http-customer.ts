@@ -24,11 +24,16 @@ export class HttpCustomer extends Customer<HttpAnswer> {
     return status === 202 ? String(body['id']) : null;
   }
 
+  /** What a message has besides what every letter has. */
+  protected fields(_subject: string): object {
+    return this.#more;
+  }
+
   protected async hand(server: RunningServer, subject: string): Promise<HttpAnswer> {
     const response = await fetch(`${server.api}/api/v1/messages`, {
       method: 'POST',
       headers: { Authorization: `Bearer ${this.#key}`, 'Content-Type': 'application/json' },
-      body: JSON.stringify({ ...LETTER, ...this.#more, subject }),
+      body: JSON.stringify({ ...LETTER, ...this.fields(subject), subject }),
     });
     const { status, headers } = response;
     return { status, headers, body: (await response.json()) as HttpAnswer['body'] };

@@ -1,8 +1,8 @@
 /** What comes back by mail to the real program: records tell of it, also after a death, and nothing of it goes on. */
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type DnsServer, startDnsServer } from '../peers/dns-server.ts';
-import { SmtpClient } from '../peers/smtp-client.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
+import { bring as bringTo, notification } from '../support/bounce-mail.ts';
 import { createKey, type Service, startService } from './service.ts';
 
 const DOMAIN = 'bounces.example.com';
@@ -40,42 +40,9 @@ async function started(threads: number) {
   return { service, sink, dns };
 }
 
-function notification(action: 'failed' | 'delivered', address: string): readonly string[] {
-  const isFailed = action === 'failed';
-  return [
-    'From: MAILER-DAEMON@mx.one.test',
-    'Subject: Delivery Status Notification',
-    'Content-Type: multipart/report; report-type=delivery-status; boundary="b"',
-    '',
-    '--b',
-    'Content-Type: message/delivery-status',
-    '',
-    'Reporting-MTA: dns; mx.one.test',
-    '',
-    `Final-Recipient: rfc822; ${address}`,
-    `Action: ${action}`,
-    `Status: ${isFailed ? '5.1.1' : '2.0.0'}`,
-    ...(isFailed ? ['Diagnostic-Code: smtp; 550 5.1.1 no such user'] : []),
-    '',
-    '--b--',
-  ];
-}
-
-/** Brings mail as a server of strangers does; the reply to its end, or the first refusal. */
-async function bring(service: Service, to: string, lines: readonly string[]): Promise<string> {
-  const client = await SmtpClient.connect(service.server.runtime.smtp[0] ?? 0);
-  try {
-    await client.reply();
-    for (const line of ['EHLO mx.one.test', 'MAIL FROM:<>', `RCPT TO:<${to}>`, 'DATA']) {
-      const reply = await client.ask(line);
-      if (!/^[23]/.test(reply)) return reply;
-    }
-    client.say(...lines, '.');
-    return await client.reply();
-  } finally {
-    client.destroy();
-  }
-}
+/** {@link bringTo} to the listener of a service. */
+const bring = ({ server }: Service, to: string, lines: readonly string[]) =>
+  bringTo(server.runtime.smtp[0] ?? 0, to, lines);
 
 const TAKEN = /^250 2\.0\.0 .*taken as fbk_/;
 

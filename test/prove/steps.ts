@@ -349,7 +349,7 @@ export const STEPS: readonly Step[] = [
   {
     name: 'soak',
     holds:
-      'Mail with a fault a minute, without a restart: nothing is lost, memory and open files stay what they were.',
+      'Mail with a fault a minute, without a restart, some of it by clients of providers, some of which comes back, and all of it told to a webhook: nothing is lost, memory and open files stay what they were.',
     files: ['test/soak'],
     unit: 'minutes',
     target: 60,

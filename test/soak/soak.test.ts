@@ -1,18 +1,21 @@
 /**
- * Hours of mail with a fault a minute: nothing is lost, memory and open files stay what they were. The service is never restarted
- * here: what a restart does is the crash tests' concern.
+ * Hours of mail with a fault a minute: nothing is lost, memory and open files stay what they were. Some of it comes from programs that
+ * were written for providers, some comes back, and an application is told of all of it. The service is never restarted here: what a
+ * restart does is the crash tests' concern.
  */
 import { setTimeout as pause } from 'node:timers/promises';
 import { expect, type TestContext, test, vi } from 'vitest';
 import { Book, holdAcknowledged, holdCopies, messagesIn, readStore, untilAllIsFinal } from '../crash/book.ts';
 import type { Customer } from '../crash/customer.ts';
+import { DropInCustomer } from '../crash/drop-in-customer.ts';
 import { HttpCustomer } from '../crash/http-customer.ts';
 import { SmtpCustomer } from '../crash/smtp-customer.ts';
-import { createKey } from '../e2e/service.ts';
 import { AS_INSTALLED, Installation, type RunningServer } from '../peers/server.ts';
 import { startSmtpSink } from '../peers/smtp-sink.ts';
 import { tell, times } from '../support/proof.ts';
+import { type Application, startApplication } from './application.ts';
 import { openFiles, residentMiB } from './footprint.ts';
+import { HopefulCustomer, Postmaster } from './returns.ts';
 import { FAULTS, type Place } from './trouble.ts';
 
 /** A minute each; what every change must pass has shorter ones. */
@@ -26,7 +29,9 @@ const WARM_UP_MS = 200;
 const LASTS_MS = IS_LONG ? 20_000 : 1_500;
 /** A customer waits so long between its messages. */
 const PAUSE_MS = 150;
-const CUSTOMERS = 4;
+const CUSTOMERS = 6;
+/** Whose mail comes back pauses so long: each address of it stays on the suppression list. */
+const HOPEFUL_PAUSE_MS = 1_000;
 /** What is acknowledged at least: a sixth of what customers hand in who are answered at once. */
 const LEAST = (CUSTOMERS * MINUTES * 60_000) / PAUSE_MS / 6;
 const LOOK_EVERY_MS = 5_000;
@@ -50,27 +55,31 @@ interface Look {
 test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and open files stay`, {
   timeout: MINUTES * 60_000 + 600_000,
 }, async (context) => {
-  const { place, book, key, customers, witnesses } = await begin(context);
-  const { server, sink, installation } = place;
+  const { place, book, key, customers, witnesses, hopeful, postmaster } = await begin(context);
+  const { server, sink, installation, application } = place;
   const pid = server.runtime.pid;
   const everyone = [...customers, ...witnesses];
   // Every kind of work was done once, mail under every fault among it, before it is looked at what is open.
   for (const fault of Object.values(FAULTS))
     await Promise.all([
       fault(place, WARM_UP_MS),
-      ...everyone.map((each) => each.sendUntilAcknowledged(server)),
+      ...[...everyone, hopeful].map((each) => each.sendUntilAcknowledged(server)),
     ]);
   await untilAllIsFinal(server, key);
   const opened = openFiles(pid);
 
   const until = performance.now() + MINUTES * 60_000;
+  const hopes = write(server, hopeful, until, HOPEFUL_PAUSE_MS);
   const mail = customers.map((customer) => write(server, customer, until));
   const looks = look(pid, until);
   const faults = await trouble(place, witnesses, until);
   const written = (await Promise.all(mail)).reduce((sum, count) => sum + count, 0);
   expect(written, 'acknowledged beside the faults').toBeGreaterThan(LEAST);
+  await hopes;
   sink.script = {};
   await untilAllIsFinal(server, key);
+  await postmaster.untilAllIsBrought();
+  await untilTold(application, [...everyone, hopeful], hopeful);
   const more = await untilQuiet(pid, opened);
 
   const all = await looks;
@@ -81,6 +90,10 @@ test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and ope
   const stored = await readStore(installation.dataDir, messagesIn);
   const acknowledged = everyone.flatMap((customer) => [...customer.acknowledged]);
   holdAcknowledged(book, stored, acknowledged);
+  for (const [subject, id] of hopeful.acknowledged) {
+    expect(postmaster.returned, `${id} came back`).toContain(subject);
+    expect(stored.get(id)?.header.subject, `${id} was acknowledged`).toBe(subject);
+  }
   const twice = holdCopies(book, stored);
   const drift = Math.round((late / early - 1) * 1000) / 10;
   tell(
@@ -91,6 +104,7 @@ test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and ope
       acknowledged: acknowledged.length,
       lost: 0,
       'recipients reached twice': twice,
+      'brought back': postmaster.returned.size,
     },
     IS_LONG
       ? {
@@ -104,41 +118,62 @@ test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and ope
 });
 
 async function begin(context: TestContext) {
-  const sink = await startSmtpSink();
+  const [sink, application] = await Promise.all([startSmtpSink(), startApplication()]);
   const book = new Book();
-  void book.followForHours('sink', sink);
   const configuration = `
 api: { port: 0, rate_limit_per_key: 0, bind: ["127.0.0.1"] }
 webui: { port: null }
 listener: { ports: [0], bind: ["127.0.0.1"], allow_insecure_auth: true }
+bounces: { domain: bounces.example.com }
+webhooks: { private_urls: ["${application.url}"] }
 delivery: { default_relay: out, retry_first_seconds: 1, retry_max_seconds: 5 }
-relays: [{ name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none, max_concurrency: 8 }]
+relays:
+  - { name: out, type: smtp, host: 127.0.0.1, port: ${sink.port}, tls: none, max_concurrency: 8, return_path: verp }
 `;
   const installation = new Installation(configuration, {}, AS_INSTALLED);
   context.onTestFinished(async () => {
     installation.remove();
+    application.close();
     await sink.close();
   });
   const scopes = ['send', 'read', 'read_all'].flatMap((name) => ['--scope', `messages:${name}`]);
-  const key = await createKey(installation, 'soak', ...scopes);
+  const { stdout } = await installation.run('keys', 'create', 'soak', '--ses', ...scopes);
+  const [key = ''] = /\bwb_live_\w+/.exec(stdout) ?? [];
+  const [, accessKeyId = ''] = /AWS_ACCESS_KEY_ID=(\S+)/.exec(stdout) ?? [];
+  const [, secret = ''] = /AWS_SECRET_ACCESS_KEY=(\S+)/.exec(stdout) ?? [];
   const server = await installation.start();
-  const customersByWays = (): Customer<unknown>[] => [new HttpCustomer(key), new SmtpCustomer(key, context)];
+  const added = await installation.run('webhooks', 'add', application.url);
+  expect(added.code, added.stderr).toBe(0);
+  const postmaster = new Postmaster(server, context);
+  void book.followForHours('sink', sink, (message) => postmaster.sees(message));
+  const customersByWays = (): Customer<unknown>[] => [
+    new HttpCustomer(key),
+    new SmtpCustomer(key, context),
+    new DropInCustomer({ key, accessKeyId, secret }),
+  ];
   return {
-    place: { installation, server, sink, configuration } satisfies Place,
+    place: { installation, server, sink, application, configuration } satisfies Place,
     book,
     key,
-    customers: Array.from({ length: CUSTOMERS / 2 }, customersByWays).flat(),
+    customers: Array.from({ length: CUSTOMERS / 3 }, customersByWays).flat(),
     /** Those who look whether a fault is over, one by each way. */
     witnesses: customersByWays(),
+    hopeful: new HopefulCustomer(key),
+    postmaster,
   };
 }
 
 /** Sends at a steady pace; how many were acknowledged. What is not answered, or refused, counts for nothing. */
-async function write(server: RunningServer, customer: Customer<unknown>, until: number): Promise<number> {
+async function write(
+  server: RunningServer,
+  customer: Customer<unknown>,
+  until: number,
+  pauseMs = PAUSE_MS,
+): Promise<number> {
   const before = customer.acknowledged.size;
   while (performance.now() < until) {
     await customer.send(server).catch(() => null);
-    await pause(PAUSE_MS);
+    await pause(pauseMs);
   }
   return customer.acknowledged.size - before;
 }
@@ -160,6 +195,23 @@ async function trouble(
     await pause(Math.max(0, Math.min(begun + EVERY_MS, until) - performance.now()));
   }
   return count;
+}
+
+/** Waits until an application has heard of every letter that was delivered, and of those that came back. */
+async function untilTold(
+  { delivered, returned }: Application,
+  everyone: readonly Customer<unknown>[],
+  hopeful: Customer<unknown>,
+): Promise<void> {
+  const untold = (customers: readonly Customer<unknown>[], told: ReadonlySet<string>) =>
+    customers.flatMap(({ acknowledged }) => [...acknowledged.values()].filter((id) => !told.has(id)));
+  await vi.waitFor(
+    () => {
+      expect(untold(everyone, delivered), 'told that it was delivered').toEqual([]);
+      expect(untold([hopeful], returned), 'told that it came back').toEqual([]);
+    },
+    { timeout: PATIENCE_MS, interval: 500 },
+  );
 }
 
 async function look(pid: number, until: number): Promise<Look[]> {

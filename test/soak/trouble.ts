@@ -8,12 +8,14 @@ import { createKey } from '../e2e/service.ts';
 import type { Installation, RunningServer } from '../peers/server.ts';
 import type { SmtpSink } from '../peers/smtp-sink.ts';
 import { HANG, type SinkScript } from '../peers/smtp-sink-script.ts';
+import type { Application } from './application.ts';
 
 /** Where a soak takes place. */
 export interface Place {
   readonly installation: Installation;
   readonly server: RunningServer;
   readonly sink: SmtpSink;
+  readonly application: Application;
   /** The configuration that was there at first. */
   readonly configuration: string;
 }
@@ -81,6 +83,11 @@ export const FAULTS: Readonly<Record<string, Fault>> = {
       visitor.end(Buffer.alloc(100_000, 'noise\0\xff\r\n', 'latin1'));
     }
     await pause(lastsMs);
+  },
+  'the application puts events off': async ({ application }, lastsMs) => {
+    application.putsOff = true;
+    await pause(lastsMs);
+    application.putsOff = false;
   },
   'a backup is made': async ({ installation }, lastsMs) => {
     const file = join(installation.dataDir, 'soak.backup');
