@@ -91,7 +91,10 @@ export function* findMail(feedback: Feedback, key: string | undefined): MailWork
   return messageId === null ? null : yield* findByMessageId(messageId, feedback, key);
 }
 
-/** A relay gives an id to what it got at once: only these recipients can be meant. */
+/**
+ * A relay gives an id to what it got at once: only these recipients can be meant. Who is named and is another recipient of the
+ * message was among them, and has been retried since: then none of those is meant.
+ */
 function* findByProvider(
   providerId: string,
   feedback: Feedback,
@@ -99,13 +102,14 @@ function* findByProvider(
 ): MailWork<About | null> {
   const relay = feedback.source.startsWith('webhook:') ? feedback.source.slice('webhook:'.length) : null;
   // The step's answer is what its type says.
-  const named = (yield { mail: 'by_provider_id', providerId, relay }) as readonly NamedDelivery[];
-  const [first] = named;
+  const found = (yield { mail: 'by_provider_id', providerId, relay }) as readonly NamedDelivery[];
+  const [first] = found;
   const mail = first === undefined ? null : yield* openMail(first.id, key);
   if (mail === null) return null;
-  const indexes = new Set(named.flatMap(({ id, index }) => (id === mail.id ? [index] : [])));
+  const indexes = new Set(found.flatMap(({ id, index }) => (id === mail.id ? [index] : [])));
   const recipients = mail.recipients.filter(({ index }) => indexes.has(index));
-  return { mail, recipient: recipientIn(recipients, null, feedback) };
+  const isOther = namedIn(recipients, feedback) === null && namedIn(mail.recipients, feedback) !== null;
+  return { mail, recipient: isOther ? null : recipientIn(recipients, null, feedback) };
 }
 
 /**
