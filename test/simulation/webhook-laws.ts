@@ -41,7 +41,9 @@ interface Told {
   state: 'pending' | 'delivered' | 'failed' | 'dropped';
   attempts: number;
   dueAt: number;
+  /** When the end of a try was last written, and by which node. */
   settledAt: number | null;
+  settler: number | null;
   last: WebhookTry | null;
   firstAt: number | null;
   bytes: string | null;
@@ -155,6 +157,7 @@ export class WebhookLaws {
         attempts: 0,
         dueAt: now,
         settledAt: null,
+        settler: null,
       } as const;
       endpoint.told.set(sequence, {
         ...told,
@@ -191,7 +194,7 @@ export class WebhookLaws {
     holds(underWay < AT_ONCE, `${id} gets at most four requests at once`);
     this.#isAsItFares(endpoint, node, sequence);
     if (told.state !== 'pending') holds(this.#wasTroubled(now - MINUTE), `${sequence} is told ${id} again`);
-    this.#isPunctual(told, now);
+    this.#isPunctual(told, node, now);
     if (endpoint.failingSince !== null)
       holds(
         now - endpoint.failingSince < DISABLED_AFTER + 1.1 * DAY + SLACK_MS,
@@ -219,7 +222,11 @@ export class WebhookLaws {
     holds(isOldest, `${id} is asked about its oldest event while it fails`);
   }
 
-  settled({ endpoint: id, sequence, attempts, one, state, nextTryAt }: SettledDelivery, epoch: number): void {
+  settled(
+    node: number,
+    { endpoint: id, sequence, attempts, one, state, nextTryAt }: SettledDelivery,
+    epoch: number,
+  ): void {
     const now = this.#now();
     const endpoint = this.#of(id);
     const told = endpoint.told.get(sequence);
@@ -229,6 +236,7 @@ export class WebhookLaws {
     const hasOtherEnded = (told.settledAt ?? NEVER) >= one.at - epoch - SLACK_MS;
     told.attempts++;
     told.settledAt = now;
+    told.settler = node;
     told.last = one;
     if (isOlder) {
       // Its schedule holds.
@@ -342,8 +350,11 @@ export class WebhookLaws {
   }
 
   /** Not before it is due, and soon after, unless something else keeps it. */
-  #isPunctual({ endpoint, sequence, dueAt, state, endedAt, teller }: Told, now: number): void {
+  #isPunctual(told: Told, node: number, now: number): void {
+    const { endpoint, sequence, dueAt, state, endedAt, teller, settledAt, settler } = told;
     if (state !== 'pending') return;
+    // It may have looked before another node wrote that.
+    if (settler !== null && settler !== node && now - (settledAt ?? NEVER) <= SLACK_MS) return;
     holds(now >= dueAt, `${sequence} is not told again before it is due`);
     // A node that becomes the first tells again what the one before is telling.
     if (endpoint.health.state === 'failing' || teller !== null) return;

@@ -310,7 +310,7 @@ class WebhookWorld {
         (settled) => webhooks.settleDelivery(settled),
         (isDone, settled) => {
           if (!isDone) return;
-          laws.settled(settled, T0);
+          laws.settled(node, settled, T0);
           // They look every second, and would see it then.
           for (const other of this.#nodes) if (other.life !== life && !other.life.dead) other.room.wake();
         },
