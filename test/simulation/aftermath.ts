@@ -17,6 +17,8 @@ export type Tidings = 'hard' | 'soft' | 'block' | 'provider' | 'confirmation' | 
 
 /** So much clocks differ, and nodes need until they hear of the end of an attempt, in ms. */
 const SLACK_MS = 20_000;
+/** What came too early is told again within so long by whichever node is left, in ms. */
+const TOLD_AGAIN_MS = 70_000;
 
 /** One thing that the world tells, until it gets an answer and after. */
 export interface TellingKnown {
@@ -74,11 +76,18 @@ export class Aftermaths implements Onlooker {
   readonly #messages = new Map<string, Place[]>();
   /** When clocks were last set. */
   #clocksSetAt = Number.NEGATIVE_INFINITY;
+  /** When somebody was last delivered to of whom something had been told before. */
+  #foretoldAt = Number.NEGATIVE_INFINITY;
 
   constructor(story: Story, taken: ReadonlyMap<string, number>, now: () => number) {
     this.#story = story;
     this.#taken = taken;
     this.#now = now;
+  }
+
+  /** Whether nothing that came too early can be about to be told again. */
+  get isQuiet(): boolean {
+    return this.#now() - this.#foretoldAt > TOLD_AGAIN_MS;
   }
 
   // What the world does.
@@ -207,6 +216,7 @@ export class Aftermaths implements Onlooker {
     if (verb !== 'settle' && verb !== 'claim' && verb !== 'release' && verb !== 'expire') place.lastSaid = '';
     if (to === 'delivered') {
       this.listed.delivered(place.address);
+      if (place.told.length > 0) this.#foretoldAt = this.#now();
       for (const telling of place.told) telling.wasSoonEnough ||= this.#isSoonEnough(place, telling);
     }
     if (to === 'failed') this.#failed(place, verb);

@@ -96,7 +96,7 @@ export class People {
 
   /** Nobody waits for anything. */
   get areQuiet(): boolean {
-    return this.#receivers.isQuiet && this.erasers.isQuiet;
+    return this.#receivers.isQuiet && this.aftermaths.isQuiet && this.erasers.isQuiet;
   }
 
   /** What all of them know at the end is so. */

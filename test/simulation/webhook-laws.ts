@@ -44,6 +44,8 @@ interface Told {
   /** When the end of a try was last written, and by which node. */
   settledAt: number | null;
   settler: number | null;
+  /** Two nodes made a try at the same time, each of which counts. */
+  wasDoubled: boolean;
   last: WebhookTry | null;
   firstAt: number | null;
   bytes: string | null;
@@ -158,6 +160,7 @@ export class WebhookLaws {
         dueAt: now,
         settledAt: null,
         settler: null,
+        wasDoubled: false,
       } as const;
       endpoint.told.set(sequence, {
         ...told,
@@ -193,7 +196,8 @@ export class WebhookLaws {
     const underWay = endpoint.underWay.get(node) ?? 0;
     holds(underWay < AT_ONCE, `${id} gets at most four requests at once`);
     this.#isAsItFares(endpoint, node, sequence);
-    if (told.state !== 'pending') holds(this.#wasTroubled(now - MINUTE), `${sequence} is told ${id} again`);
+    if (told.state !== 'pending' && !this.#isUnseen(told, node))
+      holds(this.#wasTroubled(now - MINUTE), `${sequence} is told ${id} again`);
     this.#isPunctual(told, node, now);
     if (endpoint.failingSince !== null)
       holds(
@@ -239,6 +243,7 @@ export class WebhookLaws {
     told.settler = node;
     told.last = one;
     if (isOlder) {
+      told.wasDoubled = true;
       // Its schedule holds.
       holds(hasOtherEnded, `another try of ${sequence} has ended since this one began`);
       return;
@@ -247,7 +252,7 @@ export class WebhookLaws {
     if (state === 'failed') {
       holds(told.attempts >= PAUSES.length, `${sequence} is given up after ten tries`);
       const span = now - (told.firstAt ?? now);
-      holds(span >= 0.9 * 3 * DAY, `${sequence} is tried over three days`);
+      holds(span >= 0.9 * 3 * DAY || told.wasDoubled, `${sequence} is tried over three days`);
     }
     if (state !== 'pending') return;
     told.dueAt = (nextTryAt ?? 0) - epoch;
@@ -351,15 +356,18 @@ export class WebhookLaws {
 
   /** Not before it is due, and soon after, unless something else keeps it. */
   #isPunctual(told: Told, node: number, now: number): void {
-    const { endpoint, sequence, dueAt, state, endedAt, teller, settledAt, settler } = told;
-    if (state !== 'pending') return;
-    // It may have looked before another node wrote that.
-    if (settler !== null && settler !== node && now - (settledAt ?? NEVER) <= SLACK_MS) return;
+    const { endpoint, sequence, dueAt, state, endedAt, teller } = told;
+    if (state !== 'pending' || this.#isUnseen(told, node)) return;
     holds(now >= dueAt, `${sequence} is not told again before it is due`);
     // A node that becomes the first tells again what the one before is telling.
     if (endpoint.health.state === 'failing' || teller !== null) return;
     const from = this.#free(Math.max(dueAt, endedAt, endpoint.fullAt, endpoint.since));
     holds(now - from <= SLACK_MS, `${sequence} is told when it is due, not ${now - from} ms later`);
+  }
+
+  /** Whether a node may have looked before another wrote what came of the last try. */
+  #isUnseen({ settledAt, settler }: Told, node: number): boolean {
+    return settler !== null && settler !== node && this.#now() - (settledAt ?? NEVER) <= SLACK_MS;
   }
 
   /** That moment, or the end of the outage in which it is. */
