@@ -58,6 +58,8 @@ export class AlertLaws {
   readonly #heard = new Map<string, Heard>();
   /** `channel subject` → what it heard last of the newest alert. */
   readonly #last = new Map<string, { readonly of: Heard; readonly kind: Telling['kind'] }>();
+  /** Who reads alerts until then may find that they were told in the future: as far as is known, just now. */
+  #mayCoolFrom = Number.NEGATIVE_INFINITY;
   /** When a process was last in the way of its successor: it died, handed over, or could not write. */
   #disturbedAt = Number.NEGATIVE_INFINITY;
 
@@ -80,7 +82,8 @@ export class AlertLaws {
     for (const [subject, { from, to }] of this.#spells)
       for (const channel of to < now ? [] : this.#channels) {
         const tried = this.#tries.get(`${channel} ${subject}`);
-        const coolsUntil = (tried?.firedAt ?? Number.NEGATIVE_INFINITY) + COOL_DOWN_MS;
+        const firedAt = tried?.firedAt ?? Number.NEGATIVE_INFINITY;
+        const coolsUntil = Math.max(firedAt, this.#mayCoolFrom) + COOL_DOWN_MS;
         const due = Math.max(from + FOR_MS, coolsUntil, disturbed) + BUSY_MS;
         if (tried?.kind !== 'fired' && now > due)
           this.#breaks(`${channel} is not told of ${subject}, which has been so since ${from} ms`);
@@ -90,6 +93,11 @@ export class AlertLaws {
   /** A process could not tell its successor everything, or works beside it. */
   disturbed(): void {
     this.#disturbedAt = this.#now();
+  }
+
+  /** The clock was set while nobody watched, or could read and write; somebody does within so many ms. */
+  clockSetUnseen(untilMs: number): void {
+    this.#mayCoolFrom = this.#now() + untilMs;
   }
 
   /** A channel is told, whether or not it hears it. */

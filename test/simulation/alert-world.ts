@@ -158,6 +158,9 @@ class AlertWorld {
     this.#counts['clocks set']++;
     const ms = Math.floor((this.#dice.next() - 0.5) * 6 * HOUR);
     this.#wrongMs += ms;
+    const isWatched = this.#nodes.some(({ duty, life }) => duty.isFirst && !life.dead);
+    const awayMs = Math.max(0, this.#awayUntil - this.#time.now);
+    if (!isWatched || awayMs > 0) this.#laws.clockSetUnseen(MINUTE + awayMs);
     for (const { life } of this.#nodes) life.jump(ms);
   }
 
