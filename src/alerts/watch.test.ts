@@ -289,6 +289,35 @@ test('what a process with a wrong clock wrote holds up nothing', async () => {
   expect(told).toEqual(['ops fired relay:out', 'ops fired relay:out']);
 });
 
+test('nor is anything of that told twice which was told while the database was away', async () => {
+  await stores.alerts.setAlertRule('database', { enabled: false });
+  apartMs = 3_600_000;
+  facts = { ...facts, relays: [RESTING] };
+  const first = watch();
+  await pass(first, 30);
+  // When it began stays as it was written: it is an hour ahead now.
+  apartMs = 0;
+  error = 'It answered 500.';
+  facts = { ...facts, relays: [] };
+  await pass(first, 300);
+  const next = watch({
+    ...stores.alerts,
+    writeAlerts: async (...written) => {
+      if (!facts.databaseWell) throw new Error('away');
+      await stores.alerts.writeAlerts(...written);
+    },
+  });
+  await pass(next, 15);
+  facts = { ...facts, databaseWell: false };
+  error = null;
+  const before = told.length;
+  await pass(next, 600);
+  expect(told.slice(before)).toEqual(['ops resolved relay:out']);
+  facts = { ...facts, databaseWell: true };
+  await pass(next, 3_600);
+  expect(told).toHaveLength(before + 1);
+});
+
 test('what fails is a fault once, and watching goes on', async () => {
   const one = watch({
     ...stores.alerts,

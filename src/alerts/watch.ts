@@ -185,10 +185,7 @@ export class AlertWatch {
     if (!hasDuty || this.#book?.isRead === true) return;
     const found = await this.#within(store.openAlerts(clock.wall() - REMEMBERED_MS));
     if (found === null) return;
-    this.#book = readAgain(
-      this.#book,
-      found.map((alert) => asOfNow(alert, clock.wall())),
-    );
+    this.#book = readAgain(this.#book, found, clock.wall());
   }
 
   /** Begins to tell what is due: one thing at a time to each channel, the most urgent first. */
@@ -276,13 +273,14 @@ export class AlertWatch {
 }
 
 /** A book with what is stored. What it has of an alert is newer, unless another node wrote or removed that meanwhile. */
-function readAgain(book: Book | null, stored: readonly Alert[]): Book {
+function readAgain(book: Book | null, stored: readonly Alert[], now: number): Book {
   const written = new Map(stored.map((alert) => [alert.id, alert]));
   const own = (book?.alerts ?? []).filter(({ id }) =>
     isDeepStrictEqual(book?.written.get(id), written.get(id)),
   );
   const others = stored.filter(({ id }) => !own.some((one) => one.id === id));
-  return { alerts: [...others, ...own], written, isRead: true };
+  // What that changes differs from the store, and is written.
+  return { alerts: [...others.map((alert) => asOfNow(alert, now)), ...own], written, isRead: true };
 }
 
 function isOfDatabase(alert: Alert, subject: string): boolean {
