@@ -129,6 +129,11 @@ export class WebhookRoom {
     return { ...stored, health: this.#noted.get(stored.endpoint.id) ?? stored.health };
   }
 
+  /** Whether no try that ended since has changed how an endpoint fares: who fails gets one at a time, who is gone gets none. */
+  #isAsRead({ endpoint: { id }, health }: StoredEndpoint): boolean {
+    return this.#known.get(id)?.state === health.state;
+  }
+
   async #fanOut(stored: readonly StoredEndpoint[], stopping: AbortSignal): Promise<void> {
     const { webhooks, views, clock } = this.#deps;
     const told = await this.#withRoom(stored, stopping);
@@ -193,21 +198,20 @@ export class WebhookRoom {
     const { webhooks, clock } = this.#deps;
     if (stored.health.state === 'disabled') return;
     const { id } = stored.endpoint;
-    const isAsRead = () => this.#newest(stored).health.state === stored.health.state;
     const underWay = this.#underWay.get(id) ?? new Set<number>();
     this.#underWay.set(id, underWay);
     const now = clock.wall();
     if (stored.health.state === 'failing') {
       if (underWay.size > 0) return;
       const oldest = await webhooks.oldestDelivery(id);
-      if (oldest !== null && (oldest.nextTryAt ?? 0) <= now && isAsRead())
+      if (oldest !== null && (oldest.nextTryAt ?? 0) <= now && this.#isAsRead(stored))
         this.#try(stored, oldest, underWay, stopping);
       return;
     }
     const room = MAX_AT_ONCE - underWay.size;
     if (room <= 0) return;
     const due = await webhooks.dueDeliveries(id, now, MAX_AT_ONCE + underWay.size);
-    if (!isAsRead()) return;
+    if (!this.#isAsRead(stored)) return;
     for (const delivery of due.filter(({ sequence }) => !underWay.has(sequence)).slice(0, room))
       this.#try(stored, delivery, underWay, stopping);
   }
@@ -236,17 +240,13 @@ export class WebhookRoom {
   }
 
   /** False: it could not be tried now. */
-  async #tell(
-    { endpoint, health, secrets }: StoredEndpoint,
-    delivery: WebhookDelivery,
-    stopping: AbortSignal,
-  ): Promise<boolean> {
+  async #tell(stored: StoredEndpoint, delivery: WebhookDelivery, stopping: AbortSignal): Promise<boolean> {
+    const { endpoint, secrets } = stored;
     const { webhooks, clock, post, random, events } = this.#deps;
     const { sequence, attempts } = delivery;
     const event = await this.#eventOf(sequence);
     if (event === undefined) return false;
-    // Another try has ended meanwhile: whoever fails now is asked by one at a time, and who is gone is not.
-    if (this.#known.get(endpoint.id)?.state !== health.state) return false;
+    if (!this.#isAsRead(stored)) return false;
     const startedAt = clock.wall();
     const one =
       event === null

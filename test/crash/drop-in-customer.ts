@@ -1,6 +1,6 @@
 import { readMessageId } from '../../src/lib/id.ts';
 import type { RunningServer } from '../peers/server.ts';
-import { bodyDigestOf, signed } from '../support/aws-signing.ts';
+import { signedHeaders } from '../support/aws-signing.ts';
 import { Customer, LETTER } from './customer.ts';
 
 /** What a customer is known by: an API key, and the access key that belongs to it. */
@@ -27,6 +27,7 @@ interface Way {
 const { from, text } = LETTER;
 const to = [...LETTER.to];
 const bearer = ({ key }: DropInKey) => ({ Authorization: `Bearer ${key}` });
+const SES_PATH = '/v2/email/outbound-emails';
 /** Mailgun is not among them: its answer has no id but the Message-ID. */
 const WAYS: readonly Way[] = [
   { path: '/emails', body: (subject) => ({ from, to, subject, text }), headers: bearer, id: 'id' },
@@ -48,7 +49,7 @@ const WAYS: readonly Way[] = [
     id: 'X-Message-Id',
   },
   {
-    path: '/v2/email/outbound-emails',
+    path: SES_PATH,
     body: (subject) => ({
       FromEmailAddress: from,
       Destination: { ToAddresses: to },
@@ -90,14 +91,7 @@ export class DropInCustomer extends Customer<DropInAnswer> {
 }
 
 function signedForSes({ accessKeyId, secret }: DropInKey, body: string, host: string) {
-  const date = new Date().toISOString().replace(/[-:]|\.\d+/g, '');
-  const own = { Host: host, 'X-Amz-Date': date, 'X-Amz-Content-Sha256': bodyDigestOf(Buffer.from(body)) };
-  const request = {
-    method: 'POST',
-    path: '/v2/email/outbound-emails',
-    search: '',
-    headers: Object.entries(own),
-  };
-  const { Host, ...rest } = Object.fromEntries(signed(request, body, { accessKeyId, secret }).headers);
+  const asked = { method: 'POST', path: SES_PATH, host, date: new Date() };
+  const { Host, ...rest } = signedHeaders(asked, {}, body, { accessKeyId, secret });
   return rest;
 }

@@ -2,7 +2,7 @@
 import { expect, onTestFinished, test, vi } from 'vitest';
 import { type DnsServer, startDnsServer } from '../peers/dns-server.ts';
 import { type SmtpSink, startSmtpSink } from '../peers/smtp-sink.ts';
-import { bring as bringTo, notification } from '../support/bounce-mail.ts';
+import { bring as bringTo, notification, TAKEN } from '../support/bounce-mail.ts';
 import { createKey, type Service, startService } from './service.ts';
 
 const DOMAIN = 'bounces.example.com';
@@ -43,8 +43,6 @@ async function started(threads: number) {
 /** {@link bringTo} to the listener of a service. */
 const bring = ({ server }: Service, to: string, lines: readonly string[]) =>
   bringTo(server.runtime.smtp[0] ?? 0, to, lines);
-
-const TAKEN = /^250 2\.0\.0 .*taken as fbk_/;
 
 /** Makes direct delivery go to the port of another server. */
 async function sendTo(other: Service, service: Service, sink: SmtpSink, dns: DnsServer): Promise<void> {

@@ -44,8 +44,8 @@ interface Told {
   /** When the end of a try was last written, and by which node. */
   settledAt: number | null;
   settler: number | null;
-  /** Two nodes made a try at the same time, each of which counts. */
-  wasDoubled: boolean;
+  /** How often two nodes made a try at the same time: each counts, and takes a step of the schedule. */
+  doubled: number;
   last: WebhookTry | null;
   firstAt: number | null;
   bytes: string | null;
@@ -160,7 +160,7 @@ export class WebhookLaws {
         dueAt: now,
         settledAt: null,
         settler: null,
-        wasDoubled: false,
+        doubled: 0,
       } as const;
       endpoint.told.set(sequence, {
         ...told,
@@ -243,7 +243,7 @@ export class WebhookLaws {
     told.settler = node;
     told.last = one;
     if (isOlder) {
-      told.wasDoubled = true;
+      told.doubled++;
       // Its schedule holds.
       holds(hasOtherEnded, `another try of ${sequence} has ended since this one began`);
       return;
@@ -252,7 +252,8 @@ export class WebhookLaws {
     if (state === 'failed') {
       holds(told.attempts >= PAUSES.length, `${sequence} is given up after ten tries`);
       const span = now - (told.firstAt ?? now);
-      holds(span >= 0.9 * 3 * DAY || told.wasDoubled, `${sequence} is tried over three days`);
+      // No pause is longer than a day.
+      holds(span >= 0.9 * (3 - told.doubled) * DAY, `${sequence} is tried over three days`);
     }
     if (state !== 'pending') return;
     told.dueAt = (nextTryAt ?? 0) - epoch;
@@ -357,8 +358,8 @@ export class WebhookLaws {
   /** Not before it is due, and soon after, unless something else keeps it. */
   #isPunctual(told: Told, node: number, now: number): void {
     const { endpoint, sequence, dueAt, state, endedAt, teller } = told;
-    if (state !== 'pending' || this.#isUnseen(told, node)) return;
-    holds(now >= dueAt, `${sequence} is not told again before it is due`);
+    if (state !== 'pending') return;
+    holds(now >= dueAt || this.#isUnseen(told, node), `${sequence} is not told again before it is due`);
     // A node that becomes the first tells again what the one before is telling.
     if (endpoint.health.state === 'failing' || teller !== null) return;
     const from = this.#free(Math.max(dueAt, endedAt, endpoint.fullAt, endpoint.since));

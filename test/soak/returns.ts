@@ -5,12 +5,11 @@ import { subjectOf } from '../crash/customer.ts';
 import { HttpCustomer } from '../crash/http-customer.ts';
 import type { RunningServer } from '../peers/server.ts';
 import type { SinkMessage } from '../peers/smtp-sink-script.ts';
-import { bring, complaint, notification } from '../support/bounce-mail.ts';
+import { bring, complaint, notification, TAKEN } from '../support/bounce-mail.ts';
 
 const AGAIN_MS = 1_000;
 /** Of a domain whose server takes everything first. */
 const GONE = /^(?:gone|cross)-[\w-]+@example\.org$/;
-const TAKEN = /^250 2\.0\.0 .*taken as fbk_/;
 
 /** Writes to somebody else each time: one half is gone, and the other is cross. */
 export class HopefulCustomer extends HttpCustomer {
@@ -25,6 +24,8 @@ export class HopefulCustomer extends HttpCustomer {
 export class Postmaster {
   /** The subjects of letters that were brought back, and taken. */
   readonly returned = new Set<string>();
+  /** The replies by which anything was refused for good. */
+  readonly refused: string[] = [];
   readonly #server: RunningServer;
   readonly #test: TestContext;
   readonly #underWay = new Set<Promise<void>>();
@@ -64,7 +65,10 @@ export class Postmaster {
         this.returned.add(subject);
         return;
       }
-      if (reply.startsWith('5')) throw new Error(`what came back was refused: ${reply}`);
+      if (reply.startsWith('5')) {
+        this.refused.push(reply);
+        return;
+      }
       await pause(AGAIN_MS);
     }
   }

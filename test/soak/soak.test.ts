@@ -79,6 +79,7 @@ test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and ope
   sink.script = {};
   await untilAllIsFinal(server, key);
   await postmaster.untilAllIsBrought();
+  expect(postmaster.refused).toEqual([]);
   await untilTold(application, [...everyone, hopeful], hopeful);
   const more = await untilQuiet(pid, opened);
 

@@ -47,6 +47,27 @@ export function signed(
   return { ...request, headers: [...headers, ['Authorization', authorization]] };
 }
 
+/** The headers of a request that is signed as AWS's SDKs do, but for what the body is; `date`: when it is made. */
+export function signedHeaders(
+  {
+    method,
+    path,
+    host,
+    date,
+  }: Pick<SentRequest, 'method' | 'path'> & { readonly host: string; readonly date: Date },
+  more: Readonly<Record<string, string>>,
+  body: string | Uint8Array,
+  signing: Signing,
+): Readonly<Record<string, string>> {
+  const own = {
+    Host: host,
+    'X-Amz-Date': date.toISOString().replace(/[-:]|\.\d+/g, ''),
+    'X-Amz-Content-Sha256': bodyDigestOf(Buffer.from(body)),
+  };
+  const request = { method, path, search: '', headers: Object.entries({ ...own, ...more }) };
+  return Object.fromEntries(signed(request, body, signing).headers);
+}
+
 /** A request as it is verified. */
 export function received(request: SentRequest): SignedRequest {
   return { ...request, headers: gatherHeaders(request.headers.flat()) };

@@ -48,6 +48,25 @@ export function complaint(address: string, returnPath: string): readonly string[
   ];
 }
 
+/** That mail to a return path was taken. */
+export const TAKEN = /^250 2\.0\.0 .*taken as fbk_[0-9a-z]{26}$/;
+
+/** A transaction; the reply to its end, or the first refusal. */
+export async function transact(
+  client: SmtpClient,
+  recipients: readonly string[],
+  lines: readonly string[],
+  from = '',
+): Promise<string> {
+  const envelope = [`MAIL FROM:<${from}>`, ...recipients.map((to) => `RCPT TO:<${to}>`)];
+  for (const line of [...envelope, 'DATA']) {
+    const reply = await client.ask(line);
+    if (!/^[23]/.test(reply)) return reply;
+  }
+  client.say(...lines, '.');
+  return await client.reply();
+}
+
 /** Brings mail to a port of the listener as a server of strangers does; the reply to its end, or the first refusal. */
 export async function bring(
   port: number,
@@ -58,12 +77,8 @@ export async function bring(
   const client = await SmtpClient.connect(port, options);
   try {
     await client.reply();
-    for (const line of ['EHLO mx.one.test', 'MAIL FROM:<>', `RCPT TO:<${to}>`, 'DATA']) {
-      const reply = await client.ask(line);
-      if (!/^[23]/.test(reply)) return reply;
-    }
-    client.say(...lines, '.');
-    return await client.reply();
+    const reply = await client.ask('EHLO mx.one.test');
+    return reply.startsWith('2') ? await transact(client, [to], lines) : reply;
   } finally {
     client.destroy();
   }

@@ -4,6 +4,7 @@ import { messageIdOf } from '../../../src/lib/id.ts';
 import { seededRandom } from '../../../src/lib/random.ts';
 import { type TokenSubject, tokenKeys } from '../../../src/lib/recipient-token.ts';
 import type { SmtpClient } from '../../peers/smtp-client.ts';
+import { transact } from '../../support/bounce-mail.ts';
 import { cidrs } from '../../support/cidrs.ts';
 import { SmtpWorld, type SmtpWorldOptions } from './world.ts';
 
@@ -14,7 +15,6 @@ export const KEYS = keysOf(0);
 const FOREIGN = keysOf(1);
 export const ABOUT: TokenSubject = { id: messageIdOf(new Uint8Array(16).fill(7)), recipient: 2 };
 export const DOMAIN = 'bounces.example.com';
-export const TAKEN = /^250 2\.0\.0 .*taken as fbk_[0-9a-z]{26}$/;
 
 /** A return path of ours, or of another installation. */
 export function returnPath(about: TokenSubject = ABOUT, from: 'us' | 'others' = 'us'): string {
@@ -76,21 +76,13 @@ export function returning(...fields: readonly string[]): readonly string[] {
   return [...DSN.slice(0, -1), '--b', 'Content-Type: text/rfc822-headers', '', ...fields, '', '--b--'];
 }
 
-/** A transaction; the reply to its end, or the first refusal. */
-export async function send(
+/** A bounce, or other mail, in a transaction; the reply to its end, or the first refusal. */
+export const send = (
   client: SmtpClient,
   recipients: readonly string[],
   lines: readonly string[] = DSN,
   from = '',
-): Promise<string> {
-  const envelope = [`MAIL FROM:<${from}>`, ...recipients.map((to) => `RCPT TO:<${to}>`)];
-  for (const line of [...envelope, 'DATA']) {
-    const reply = await client.ask(line);
-    if (!/^[23]/.test(reply)) return reply;
-  }
-  client.say(...lines, '.');
-  return await client.reply();
-}
+): Promise<string> => transact(client, recipients, lines, from);
 
 export function keysOf(byte: number) {
   return { tokenKeys: tokenKeys(createVault(new Uint8Array(32).fill(byte), seededRandom(1)).derive) };

@@ -1,6 +1,7 @@
 import { afterEach, expect, test } from 'vitest';
 import { messageIdOf } from '../../../src/lib/id.ts';
-import { ABOUT, DSN, leavePath, returnPath, send, startWithBounces, TAKEN } from './bounce-world.ts';
+import { TAKEN } from '../../support/bounce-mail.ts';
+import { ABOUT, DSN, leavePath, returnPath, send, startWithBounces } from './bounce-world.ts';
 import type { SmtpWorld } from './world.ts';
 
 /** How often what mail to a bounce domain tells is told (contract-2 §A3), over real sockets. */

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { TAKEN } from '../../support/bounce-mail.ts';
 import { cidrs } from '../../support/cidrs.ts';
-import { DOMAIN, DSN, returnPath, send, startWithBounces, TAKEN } from './bounce-world.ts';
+import { DOMAIN, DSN, returnPath, send, startWithBounces } from './bounce-world.ts';
 import { QUEUED, type SmtpWorld } from './world.ts';
 
 /** Mail to a bounce domain beside mail to be relayed: neither gets in the other's way (contract-2 §A3). */

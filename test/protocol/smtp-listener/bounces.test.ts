@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, test } from 'vitest';
+import { TAKEN } from '../../support/bounce-mail.ts';
 import {
   ABOUT,
   DOMAIN,
@@ -8,7 +9,6 @@ import {
   returnPath,
   send,
   startWithBounces,
-  TAKEN,
 } from './bounce-world.ts';
 import type { SmtpWorld } from './world.ts';
 

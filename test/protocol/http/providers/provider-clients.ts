@@ -1,7 +1,7 @@
 import { expect } from 'vitest';
 import type { ProviderName } from '../../../../src/domain/drop-in.ts';
 import type { ApiKey } from '../../../../src/domain/key.ts';
-import { bodyDigestOf, signed } from '../../../support/aws-signing.ts';
+import { signedHeaders } from '../../../support/aws-signing.ts';
 import type { Answer, World } from '../world.ts';
 
 /** Bare clients of every provider's API, and what their refusals say. */
@@ -103,11 +103,8 @@ export const APIS: Readonly<Record<ProviderName, Api>> = {
         Content: { Simple: { Subject: { Data: 'x' }, Body: { Text: { Data } } } },
       }),
     as: (accessKeyId, { method, path, headers, signedBody }, world) => {
-      const date = new Date(world.clock.wall()).toISOString().replace(/[-:]|\.\d+/g, '');
-      const digest = bodyDigestOf(Buffer.from(signedBody));
-      const own = { Host: `127.0.0.1:${world.port}`, 'X-Amz-Date': date, 'X-Amz-Content-Sha256': digest };
-      const request = { method, path, search: '', headers: Object.entries({ ...own, ...headers }) };
-      return Object.fromEntries(signed(request, signedBody, { accessKeyId, secret: 'secret' }).headers);
+      const asked = { method, path, host: `127.0.0.1:${world.port}`, date: new Date(world.clock.wall()) };
+      return signedHeaders(asked, headers, signedBody, { accessKeyId, secret: 'secret' });
     },
     told: ({ headers, json }) => {
       expect(json).toEqual({ message: ANY, __type: headers['x-amzn-errortype'] });
