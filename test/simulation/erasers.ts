@@ -70,6 +70,8 @@ interface Erased {
   erasure: string | null;
   isDone: boolean;
   hasComplained: boolean;
+  /** A hop named her once she was erased: new mail to her was on its way. */
+  isNamedAnew: boolean;
 }
 
 /**
@@ -99,6 +101,7 @@ export class Erasers {
       erasure: null,
       isDone: false,
       hasComplained: false,
+      isNamedAnew: false,
     }));
   }
 
@@ -129,6 +132,8 @@ export class Erasers {
   /** What hops say to her now and then: it names her, so that records do. */
   refusal(address: string): SmtpReply | null {
     if (!isPerson(address) || this.#parts.dice.next() >= BUSY_SHARE) return null;
+    const person = this.#persons.find((one) => one.address === address);
+    if (person?.isDone) person.isNamedAnew = true;
     const text = `simulated: the mailbox of <${address}> is busy`;
     return { code: 450, enhanced: '4.2.1', lines: [text], text };
   }
@@ -262,7 +267,7 @@ export class Erasers {
     person.isDone = true;
   }
 
-  async #check({ address, ids, isDone }: Erased): Promise<void> {
+  async #check({ address, ids, isDone, isNamedAnew }: Erased): Promise<void> {
     if (!isDone) return;
     const { views, erasures } = this.#parts;
     const refuse = (what: string, found: unknown) => {
@@ -282,8 +287,14 @@ export class Erasers {
     await this.#checkList(refuse);
     for (let after: number | null = 0; after !== null; ) {
       const page = await views.events({ ...EVERY_EVENT, from: { after }, limit: 200 });
+      // What is told of a relay does not say of which mail.
       for (const event of page.events)
-        if (event.message === null || ids.includes(event.message.id)) refuse('an event', event);
+        if (
+          event.message === null
+            ? !(isNamedAnew && event.type === 'relay.resting')
+            : ids.includes(event.message.id)
+        )
+          refuse('an event', event);
       after = page.more ? page.next : null;
     }
   }

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { localReply } from '../../src/domain/outcome.ts';
 import type { Transition } from '../../src/domain/settle.ts';
 import type { BeginRequest } from '../../src/store/leased.ts';
+import type { TransportJob } from '../../src/transport/transport.ts';
 import { Limits } from './limits.ts';
 import { relayNamed } from './scene.ts';
 import { Seen } from './seen.ts';
@@ -22,11 +23,21 @@ const DEFERRED: Transition = {
 const UNKNOWN: Transition = { ...DEFERRED, possibleDuplicate: true };
 const DELIVERED: Transition = { ...DEFERRED, state: 'delivered', nextAttemptAt: null };
 
-/** The books of a relay that may have five recipients a day, one of them only with high priority. */
-function books(maxPerDay = 5): Limits {
+/**
+ * The books of a relay that may have five recipients a day, one of them only with high priority; before a change that
+ * nodes have yet to hear of, it was allowed `formerly`.
+ */
+function books(maxPerDay = 5, formerly: readonly number[] = []): Limits {
   const { limits, ...relay } = relayNamed('out');
-  const inForce = { ...relay, limits: { ...limits, maxPerDay, reservePercent: 20 } };
-  const relays = { inForce: (name: string) => (name === 'out' ? inForce : undefined), heardAt: () => 0 };
+  const allowing = (most: number) => ({
+    ...relay,
+    limits: { ...limits, maxPerDay: most, reservePercent: 20 },
+  });
+  const relays = {
+    inForce: (name: string) => (name === 'out' ? allowing(maxPerDay) : undefined),
+    heardAt: () => 0,
+    formerly: () => formerly.map(allowing),
+  };
   return new Limits(relays, new VirtualTime(), new Seen());
 }
 
@@ -68,4 +79,14 @@ test('another day, another relay, and one without a quota are not spent', () => 
   const free = books(0);
   free.begun(unit('one', 0, 1, 2, 3));
   expect(free.isSpent('out', 'normal', NOON)).toBe(false);
+});
+
+test('a hop takes what was allowed before a change that not all nodes have heard of, and no more', () => {
+  const limits = books(5, [7]);
+  const job = { messageId: 'one' } as TransportJob;
+  limits.begun(unit('one', 0));
+  limits.took('out', job, 7);
+  expect(limits.broken).toBeNull();
+  limits.took('out', job, 1);
+  expect(limits.broken?.message).toContain('out took 8 recipients of the 7 of day');
 });

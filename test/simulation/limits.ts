@@ -25,7 +25,7 @@ const UNSETTLED_MS = 60_000;
 const DAY_MS = 24 * 60 * 60_000;
 
 /** So long after all nodes heard of a change, in ms, they may begin what they had decided before. */
-const DECIDED_MS = 20_000;
+export const DECIDED_MS = 20_000;
 
 /** The relays as operators have them. */
 export interface RelaysInForce {
@@ -33,6 +33,8 @@ export interface RelaysInForce {
   inForce(name: string): Relay | null | undefined;
   /** When the last node heard how it is now, in world time; infinite: some have not yet. */
   heardAt(name: string): number;
+  /** How it was before the changes that nodes may not all go by yet. */
+  formerly(name: string): readonly Relay[];
 }
 
 /**
@@ -78,8 +80,10 @@ export class Limits implements HopWatch {
     this.#charged.set(`${lane} ${day}`, charged);
     for (const index of unit.indexes) charged.add(placeUnder(unit, index));
     this.#days.set(`${messageId} ${lane}`, { day, begunAt: this.#time.now });
-    const allowed = this.#allowed.get(`${lane} ${day}`) ?? 0;
-    this.#allowed.set(`${lane} ${day}`, Math.max(allowed, this.#relays.inForce(lane)?.limits.maxPerDay ?? 0));
+    const known = [this.#relays.inForce(lane), ...this.#relays.formerly(lane)];
+    const allowed = known.map((relay) => relay?.limits.maxPerDay ?? 0);
+    const before = this.#allowed.get(`${lane} ${day}`) ?? 0;
+    this.#allowed.set(`${lane} ${day}`, Math.max(before, ...allowed));
   }
 
   /** How an attempt ended was written, and was held against what the world knows: whom it did not reach counts no more. */

@@ -5,7 +5,7 @@ import type { Engine } from '../../src/engine/engine.ts';
 import type { Random } from '../../src/lib/random.ts';
 import type { Transport } from '../../src/transport/transport.ts';
 import type { Ledger } from './ledger.ts';
-import type { RelaysInForce } from './limits.ts';
+import { DECIDED_MS, type RelaysInForce } from './limits.ts';
 import { MAX_AGE_MS, SETTINGS } from './scene.ts';
 import type { Seen } from './seen.ts';
 import type { NodeLife, VirtualTime } from './virtual-clock.ts';
@@ -54,6 +54,7 @@ export class Operators implements RelaysInForce {
   readonly #relays: Map<string, Relay | null>;
   readonly #unheard = new Map<string, Set<NodeLife>>();
   readonly #heardAt = new Map<string, number>();
+  readonly #formerly = new Map<string, readonly Relay[]>();
 
   constructor(relays: readonly Relay[], parts: OperatorsParts) {
     this.#parts = parts;
@@ -71,6 +72,12 @@ export class Operators implements RelaysInForce {
   heardAt(name: string): number {
     for (const life of this.#unheard.get(name) ?? []) if (!life.dead) return Number.POSITIVE_INFINITY;
     return this.#heardAt.get(name) ?? Number.NEGATIVE_INFINITY;
+  }
+
+  /** See {@link RelaysInForce}. */
+  formerly(name: string): readonly Relay[] {
+    const isSettled = this.heardAt(name) + DECIDED_MS < this.#parts.time.now;
+    return isSettled ? [] : (this.#formerly.get(name) ?? []);
   }
 
   /** A process begins with what there is now. */
@@ -165,6 +172,8 @@ export class Operators implements RelaysInForce {
 
   #applied(name: string, relay: Relay | null): void {
     const { time, dice, processes, spawn } = this.#parts;
+    const former = this.#relays.get(name) ?? null;
+    this.#formerly.set(name, [...this.formerly(name), ...(former === null ? [] : [former])]);
     this.#relays.set(name, relay);
     this.#heardAt.set(name, time.now);
     const unheard = this.#unheard.get(name) ?? new Set();
