@@ -1,5 +1,6 @@
 /** All deliberate bugs, each of which some suite must find. */
 import { AFTERMATH } from './aftermath.ts';
+import { ALERTING } from './alerting.ts';
 import { BORDER } from './border.ts';
 import { CERTIFYING } from './certifying.ts';
 import { DELIVERING } from './delivering.ts';
@@ -19,6 +20,7 @@ export const MUTANTS: readonly Mutant[] = [
   ...BORDER,
   ...AFTERMATH,
   ...TELLING,
+  ...ALERTING,
   ...DOORS,
   ...RUNNING,
   ...CERTIFYING,

@@ -1,5 +1,5 @@
 // biome-ignore-all lint/suspicious/noTemplateCurlyInString: edits quote the source.
-/** Bugs by which others would be told wrongly, or not at all; and by which we would believe who tells us. */
+/** Bugs by which applications would be told wrongly, or not at all; and by which we would believe any provider's hook. */
 import type { Mutant, Trap } from './mutant.ts';
 import { sqlite } from './traps.ts';
 
@@ -303,95 +303,29 @@ export const TELLING: readonly Mutant[] = [
     traps: [sqlite('tell > find the message > by what a relay calls it')],
   },
   {
-    name: 'alert-told-twice',
-    breaks: 'A channel hears of an alert once that it fired.',
+    name: 'hook-taken-for-another-recipient',
+    breaks:
+      'Who was retried since has another id: what is told of him by the former is not told of who still has it.',
     edits: [
       {
-        file: 'src/domain/alert.ts',
-        before: 'hearsOf(one, alert) && !isTold(alert, one));',
-        after: 'hearsOf(one, alert));',
-      },
-      {
-        file: 'src/domain/alert.ts',
-        before:
-          'const others = alert.notices.filter(({ channel }) => !listeners.some(({ id }) => id === channel));',
-        after: "const others = alert.notices.filter(({ state }) => state !== 'pending');",
+        file: 'src/store/plain/mail.ts',
+        before: 'recipient: isOther ? null : recipientIn(recipients, null, feedback) };',
+        after: 'recipient: isOther && false ? null : recipientIn(recipients, null, feedback) };',
       },
     ],
-    traps: [
-      { file: 'src/domain/alert.test.ts', test: 'a channel hears of each alert at most once' },
-      { file: 'src/alerts/watch.test.ts', test: 'an alert fires, is told, is over, is told again' },
-    ],
+    traps: [sqlite('tell > find the message > by what a relay calls it')],
   },
   {
-    name: 'alert-never-over',
-    breaks: 'Who heard that something is wrong hears that it is well again.',
+    name: 'told-after-another-try-forbade-it',
+    breaks: 'Who is found gone, or failing, gets no try that was about to begin.',
     edits: [
       {
-        file: 'src/domain/alert.ts',
-        before: 'const clearSince = alert.clearSince ?? now;',
-        after: 'const clearSince = now;',
+        file: 'src/engine/webhooks.ts',
+        before: 'return this.#known.get(id)?.state === health.state;',
+        after: 'return this.#known.has(id) && health.state.length > 0;',
       },
     ],
-    traps: [
-      { file: 'src/domain/alert.test.ts', test: 'a condition fires once it has held for long enough' },
-      { file: 'src/alerts/watch.test.ts', test: 'an alert fires, is told, is over, is told again' },
-    ],
-  },
-  {
-    name: 'alert-over-while-nobody-can-see',
-    breaks: 'What cannot be measured is not well again.',
-    edits: [
-      {
-        file: 'src/domain/alert.ts',
-        before: 'return isUnseen(alert) ? unseen(alert, now) : cleared(alert, now);',
-        after: 'return isUnseen(alert) ? cleared(alert, now) : cleared(alert, now);',
-      },
-    ],
-    traps: [{ file: 'src/domain/alert.test.ts', test: 'what is not known any more neither fires nor ends' }],
-  },
-  {
-    name: 'alert-fires-at-once',
-    breaks: 'What lasts for a moment wakes nobody.',
-    edits: [
-      {
-        file: 'src/domain/alert.ts',
-        before: 'now - alert.since >= rule.forSeconds * SECOND_MS;',
-        after: 'now - alert.since >= 0;',
-      },
-    ],
-    traps: [{ file: 'src/domain/alert.test.ts', test: 'a condition fires once it has held for long enough' }],
-  },
-  {
-    name: 'alert-by-the-ill-relay',
-    breaks: 'Mail that says that a relay fails goes by another.',
-    edits: [
-      {
-        file: 'src/alerts/mail.ts',
-        before: 'name !== ill && !isDisabled',
-        after: '!isDisabled',
-      },
-    ],
-    traps: [
-      { file: 'src/alerts/telling.test.ts', test: 'mail goes by the chosen relay, unless it is the ill one' },
-    ],
-  },
-  {
-    name: 'alert-shows-its-secret',
-    breaks: 'Why a channel was not told never says its secret.',
-    edits: [
-      {
-        file: 'src/alerts/telling.ts',
-        before: 'return partsOf(secret).reduce((shown, part) => shown.replaceAll(part, name), text);',
-        after: 'return partsOf(name).reduce((shown, part) => shown.replaceAll(part, name), text);',
-      },
-    ],
-    traps: [
-      {
-        file: 'src/alerts/telling.test.ts',
-        test: 'why a channel was not told says the answer, and never the secret',
-      },
-    ],
+    traps: [room('what was about to be told when an endpoint was disabled is not told')],
   },
 ];
 
