@@ -4,6 +4,9 @@ import { ArchiveError } from '../backup/tar.ts';
 import { startThread } from '../lib/thread.ts';
 import { workerUrl } from './wire.ts';
 
+/** It hands pages and pieces of files on. */
+const MEMORY = { maxYoungGenerationSizeMb: 24 };
+
 /** The messages of a backup's thread. */
 export type BackupMessage =
   | { readonly kind: 'step'; readonly step: PhaseStep }
@@ -20,7 +23,7 @@ export async function backUpInThread(
   signal: AbortSignal,
 ): Promise<TakenBackup> {
   const end = Promise.withResolvers<TakenBackup>();
-  const worker = startThread(workerUrl('backup-worker'), { workerData: task });
+  const worker = startThread(workerUrl('backup-worker'), { workerData: task, resourceLimits: MEMORY });
   const exited = new Promise((resolve) => worker.once('exit', resolve));
   const fail = (message: string) => end.reject(new ArchiveError(message));
   worker.on('message', (message: BackupMessage) => {

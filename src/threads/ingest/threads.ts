@@ -23,6 +23,8 @@ import { crowdBuffer, SharedCrowd, SharedUnits, unitsBuffer } from './shared-cou
 const LOOK_MS = 50;
 /** How long after the deadline a thread may take to interrupt what is left, in ms. */
 const CLOSE_MS = 1_000;
+/** As much as the main thread has for the same work (`waybill`). */
+const MEMORY = { maxYoungGenerationSizeMb: 48 };
 
 /** What the ingest threads need. */
 export interface IngestThreadsParts {
@@ -199,7 +201,7 @@ class IngestThread {
   ) {
     this.#parts = parts;
     this.#neighbours = neighbours;
-    this.#worker = startThread(workerUrl('ingest-worker'), { workerData: start });
+    this.#worker = startThread(workerUrl('ingest-worker'), { workerData: start, resourceLimits: MEMORY });
     const rooms = engineRooms(parts.rooms, this.#calls, (call, step) =>
       this.tell({ kind: 'step', call, step }),
     );
