@@ -476,7 +476,7 @@ export interface AttemptsPage {
  * What happened. `message.queued`: the message was accepted; once for each message. The others are about one recipient:
  * `message.delivered`: the next hop took responsibility; `message.captured`: it was only captured locally;
  * `message.deferred`: an attempt failed, and another will follow; `message.failed`: it will not be delivered, and
- * `outcome` says why; `message.suppressed`: nothing was sent, as the suppression list has the address;
+ * `outcome` says why; `message.suppressed`: it is not sent, or not again, as the suppression list has the address;
  * `message.bounced`: it came back after delivery; `message.confirmed`: the recipient’s own server took it;
  * `message.delayed`: a server behind the next hop still tries; `message.complained`: the recipient called it spam;
  * `message.unsubscribed`: the recipient wants no more of it. Without a message: `suppression.added` and

@@ -5,8 +5,9 @@ import type { AddressInfo } from 'node:net';
 /** It, listening. */
 export interface Application {
   readonly url: string;
-  /** The ids of messages of which it heard that they were delivered, and that they bounced or were complained of. */
+  /** The ids of messages of which it heard that they were delivered, were not sent again, bounced or were complained of. */
   readonly delivered: ReadonlySet<string>;
+  readonly suppressed: ReadonlySet<string>;
   readonly returned: ReadonlySet<string>;
   /** While this is so, it takes no event the first time. */
   putsOff: boolean;
@@ -15,7 +16,7 @@ export interface Application {
 
 /** Starts it. */
 export async function startApplication(): Promise<Application> {
-  const [delivered, returned] = [new Set<string>(), new Set<string>()];
+  const [delivered, suppressed, returned] = [new Set<string>(), new Set<string>(), new Set<string>()];
   const seen = new Set<string>();
   const server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
@@ -30,6 +31,7 @@ export async function startApplication(): Promise<Application> {
     seen.delete(eventId);
     const { id } = event.data.message;
     if (event.type === 'message.delivered') delivered.add(id);
+    if (event.type === 'message.suppressed') suppressed.add(id);
     if (/^message\.(?:bounced|complained)$/.test(event.type)) returned.add(id);
     response.writeHead(200).end();
   });
@@ -38,6 +40,7 @@ export async function startApplication(): Promise<Application> {
     // It listens, and so has such an address.
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}/waybill`,
     delivered,
+    suppressed,
     returned,
     putsOff: false,
     close: () => {

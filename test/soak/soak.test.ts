@@ -80,7 +80,7 @@ test(`${MINUTES} minutes with fault after fault: nothing is lost, memory and ope
   await untilAllIsFinal(server, key);
   await postmaster.untilAllIsBrought();
   expect(postmaster.refused).toEqual([]);
-  await untilTold(application, [...everyone, hopeful], hopeful);
+  await untilTold(application, everyone, hopeful);
   const more = await untilQuiet(pid, opened);
 
   const all = await looks;
@@ -198,9 +198,12 @@ async function trouble(
   return count;
 }
 
-/** Waits until an application has heard of every letter that was delivered, and of those that came back. */
+/**
+ * Waits until an application has heard of every letter that was delivered, and of those that came back. Who complains of a
+ * letter whose delivery ended in the dark gets no second copy: it is told that this one is suppressed.
+ */
 async function untilTold(
-  { delivered, returned }: Application,
+  { delivered, suppressed, returned }: Application,
   everyone: readonly Customer<unknown>[],
   hopeful: Customer<unknown>,
 ): Promise<void> {
@@ -209,6 +212,8 @@ async function untilTold(
   await vi.waitFor(
     () => {
       expect(untold(everyone, delivered), 'told that it was delivered').toEqual([]);
+      const ended = new Set([...delivered, ...suppressed]);
+      expect(untold([hopeful], ended), 'told how its delivery ended').toEqual([]);
       expect(untold([hopeful], returned), 'told that it came back').toEqual([]);
     },
     { timeout: PATIENCE_MS, interval: 500 },
