@@ -160,4 +160,22 @@ export const LEASING: readonly Mutant[] = [
     ],
     traps: [history(10)],
   },
+  {
+    name: 'lease-outlives-the-databases',
+    breaks:
+      'The log knows no lease that the database has ended: here one that was shortened, as clocks were set.',
+    edits: [
+      {
+        file: 'src/store/logged/hot.ts',
+        before: 'if (longestLeaseMs !== undefined) hot.shorten(at.now + longestLeaseMs);',
+        after: 'if (longestLeaseMs === 0) hot.shorten(at.now);',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/logged/claimed.test.ts',
+        test: 'its lease is as short as the database has it, after clocks that were set back and forward',
+      },
+    ],
+  },
 ];

@@ -3,9 +3,11 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import {
   at,
   beginAll,
+  DAY,
   DEFERRED,
   DELIVERED,
   HOUR,
+  MINUTE,
   message,
   POLICY,
   read,
@@ -78,6 +80,20 @@ test('what was put off is claimed anew, and is hot again', async () => {
   const flushes = rig.spool.flushes();
   expect(await beginAll(rig.store, [refTo(id, lease)], at(HOUR + 1))).toEqual(['begun']);
   expect(rig.spool.flushes()).toBe(flushes + 1);
+});
+
+test('its lease is as short as the database has it, after clocks that were set back and forward', async () => {
+  const id = await waiting();
+  await claimAll();
+  await beginAll(rig.store, [refTo(id, lease)], at(2));
+  const sweep = { seize: false, policy: POLICY, dice: 0.5, limit: 10, longestLeaseMs: MINUTE };
+  await rig.store.reclaim(sweep, at(-DAY));
+  // By that clock it may last for a minute: by this one it has ended, before its time.
+  await rig.store.reclaim(sweep, at(3));
+  const done = settlement(refTo(id, lease), [DELIVERED], at(2));
+  expect(await rig.store.settle([done], at(4))).toEqual([{ kind: 'stale' }]);
+  await rig.logged.written();
+  expect((await read(rig.inner.views, id)).message).toMatchObject({ status: 'retrying' });
 });
 
 describe('while its claim is under way', () => {

@@ -172,6 +172,12 @@ export class HotTable {
       else this.#firstEnd = Math.min(this.#firstEnd, until);
   }
 
+  /** No lease ends later than this (wall ms). */
+  shorten(until: number): void {
+    for (const [lane, hold] of this.#holds) if (hold.until > until) this.#holds.set(lane, { ...hold, until });
+    if (this.#holds.size > 0) this.#firstEnd = Math.min(this.#firstEnd, until);
+  }
+
   #end(lane: string, fence: number): void {
     if (this.#holds.get(lane)?.fence === fence) this.#holds.delete(lane);
     this.#forgetLane(lane, fence);
@@ -220,10 +226,15 @@ export function leasesBehind(
       hot.lost(leases);
     },
     reclaim: async (options, at) => {
-      const now = options.seize ? null : at.now;
-      hot.lapsed(now);
+      const { seize, longestLeaseMs } = options;
+      const end = () => {
+        if (longestLeaseMs !== undefined) hot.shorten(at.now + longestLeaseMs);
+        hot.lapsed(seize ? null : at.now);
+      };
+      end();
       const answer = await there(() => store.reclaim(options, at));
-      hot.lapsed(now);
+      // They may have been renewed meanwhile, before this.
+      end();
       return answer;
     },
   };
