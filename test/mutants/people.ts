@@ -5,6 +5,21 @@ import { sqlite } from './traps.ts';
 
 export const PEOPLE: readonly Mutant[] = [
   {
+    name: 'ended-meanwhile-keeps-its-contents',
+    breaks:
+      'A message that ends while an erasure goes on is erased with its contents: here only its recipient is.',
+    edits: [
+      {
+        file: 'src/store/plain/erasing.ts',
+        before: "if (isAbout && table === 'deliveries') continue;",
+        after: "if (isAbout && table === 'nothing') continue;",
+      },
+    ],
+    traps: [
+      sqlite('erasing a person > leaves a message that ends while other tables are walked to the next look'),
+    ],
+  },
+  {
     name: 'erased-left-in-events',
     breaks: 'No event says what others wrote of somebody who was erased.',
     edits: [

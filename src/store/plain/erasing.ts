@@ -301,6 +301,8 @@ function* eraseRows(walk: Walk, slice: Sql): Work<{ changed: number }> {
   for (const row of found) {
     const left = renamedColumns(row, walk);
     const isAbout = 'address' in left;
+    // Its message was not final when it was looked at: it is found again by this, and erased with its contents.
+    if (isAbout && table === 'deliveries') continue;
     for (const name of encoded)
       if (row[name] !== '' && (isAbout || names(decoded(row[name] ?? null), person))) left[name] = '';
     if (Object.keys(left).length === 0) continue;
@@ -314,7 +316,7 @@ function* eraseRows(walk: Walk, slice: Sql): Work<{ changed: number }> {
   return { changed };
 }
 
-/** A delivery of a message that is not final is found by its address, and erased with the message. */
+/** Deliveries of messages that are not final are erased with those. */
 const OF_FINAL_MESSAGE = sql`AND EXISTS (SELECT 1 FROM messages
   WHERE messages.${MESSAGE_KEY} = deliveries.message AND messages.kept IS NOT NULL)`;
 

@@ -225,6 +225,20 @@ export function erasingContract(open: OpenSubject): void {
       expect((await journal()).map(({ subject: about }) => about)).toEqual([ann.pseudonym, ann.pseudonym]);
     });
 
+    it('leaves a message that ends while other tables are walked to the next look, with its contents', async () => {
+      const both = await accept([BOB, ANN], { content: { segment: 6, offset: 0, length: 100 } });
+      const id = await ask();
+      let progress = BEGINNING;
+      while (progress.step !== 'spool') {
+        if (progress.step === 'deliveries' && !progress.isRest) await deliver();
+        const erased = await subject.store.erase({ id, person: ann, limit: 9, holds: false }, at());
+        progress = erased.progress ?? { ...progress, step: 'spool' };
+      }
+      expect(progress.segments).toEqual([6]);
+      expect(names(JSON.stringify(await read(subject.views, both)), ann)).toBe(false);
+      expect((await subject.books()).sentBytes).toBe(0);
+    });
+
     it('leaves mail of others alone whose address ends with hers', async () => {
       const his = await accept(["o'ann@example.org", 'r&ann@example.org', 'to=ann@example.org']);
       const waiting = await accept(["o'ann@example.org"]);
