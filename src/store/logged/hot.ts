@@ -44,7 +44,13 @@ export class HotTable {
   #firstEnd = Number.POSITIVE_INFINITY;
   /** How often something was left to the database. */
   #left = 0;
+  #ended = 0;
   readonly #claims = new Set<Claiming>();
+
+  /** How many leases have ended. */
+  get ended(): number {
+    return this.#ended;
+  }
 
   /** How many messages are hot. */
   get size(): number {
@@ -88,10 +94,10 @@ export class HotTable {
     this.#messages.set(messageId, message);
   }
 
-  /** The deliveries of a unit, if all of them are hot under its lane and fence. */
+  /** The deliveries of a unit, if it has any, and all of them are hot under its lane and fence. */
   find({ messageId, lane, fence, indexes }: UnitRef): HotDelivery[] | null {
     const message = this.#messages.get(messageId);
-    if (message === undefined) return null;
+    if (message === undefined || indexes.length === 0) return null;
     const found: HotDelivery[] = [];
     for (const index of indexes) {
       const delivery = message.get(index);
@@ -172,13 +178,18 @@ export class HotTable {
       else this.#firstEnd = Math.min(this.#firstEnd, until);
   }
 
-  /** No lease ends later than this (wall ms). */
-  shorten(until: number): void {
-    for (const [lane, hold] of this.#holds) if (hold.until > until) this.#holds.set(lane, { ...hold, until });
-    if (this.#holds.size > 0) this.#firstEnd = Math.min(this.#firstEnd, until);
+  /** No lease of these lanes ends later than this (wall ms). */
+  shorten(until: number, lanes: Iterable<string> = this.#holds.keys()): void {
+    for (const lane of lanes) {
+      const hold = this.#holds.get(lane);
+      if (hold === undefined || hold.until <= until) continue;
+      this.#holds.set(lane, { ...hold, until });
+      this.#firstEnd = Math.min(this.#firstEnd, until);
+    }
   }
 
   #end(lane: string, fence: number): void {
+    this.#ended++;
     if (this.#holds.get(lane)?.fence === fence) this.#holds.delete(lane);
     this.#forgetLane(lane, fence);
   }
@@ -195,12 +206,23 @@ export class HotTable {
   }
 }
 
-/** Verbs that change leases, of a store whose calls go through `there`. */
+/**
+ * Verbs that change leases, of a store whose calls go through `there`. Nobody knows when the database does them, nor whether
+ * it has where they fail: what they may end is forgotten before and after.
+ */
 export function leasesBehind(
   store: Store,
   hot: HotTable,
   there: <T>(verb: () => Promise<T>) => Promise<T>,
-): Pick<Store, 'acquireLanes' | 'renewLanes' | 'releaseLanes' | 'reclaim'> {
+): Pick<Store, 'acquireLanes' | 'renewLanes' | 'releaseLanes' | 'reclaim' | 'purge'> {
+  const ending = async <T>(end: () => void, verb: () => Promise<T>): Promise<T> => {
+    end();
+    try {
+      return await there(verb);
+    } finally {
+      end();
+    }
+  };
   return {
     acquireLanes: async (wanted, limit, leaseUntil, at, except) => {
       hot.lapsed(at.now);
@@ -209,34 +231,39 @@ export function leasesBehind(
       return leases;
     },
     renewLanes: async (leases, leaseUntil, at) => {
+      // A clock that was set back makes them end earlier.
+      hot.shorten(
+        leaseUntil,
+        leases.map(({ lane }) => lane),
+      );
+      const { ended } = hot;
       const gone = await there(() => store.renewLanes(leases, leaseUntil, at));
       const isGone = ({ lane }: LaneLease) => gone.includes(lane);
+      // What has ended meanwhile may be among them: then they last as long as was known before.
+      const renewed = ended === hot.ended ? leases.filter((lease) => !isGone(lease)) : [];
       hot.lost(leases.filter(isGone));
-      hot.held(
-        leases.filter((lease) => !isGone(lease)),
-        leaseUntil,
-        at,
-      );
+      hot.held(renewed, leaseUntil, at);
       return gone;
     },
-    releaseLanes: async (leases, at) => {
-      hot.lost(leases);
-      await there(() => store.releaseLanes(leases, at));
-      // They may have been renewed meanwhile, before this.
-      hot.lost(leases);
-    },
-    reclaim: async (options, at) => {
+    releaseLanes: (leases, at) =>
+      ending(
+        () => hot.lost(leases),
+        () => store.releaseLanes(leases, at),
+      ),
+    reclaim: (options, at) => {
       const { seize, longestLeaseMs } = options;
       const end = () => {
         if (longestLeaseMs !== undefined) hot.shorten(at.now + longestLeaseMs);
         hot.lapsed(seize ? null : at.now);
       };
-      end();
-      const answer = await there(() => store.reclaim(options, at));
-      // They may have been renewed meanwhile, before this.
-      end();
-      return answer;
+      return ending(end, () => store.reclaim(options, at));
     },
+    // It removes lanes whose leases have ended.
+    purge: (policy, limit, at) =>
+      ending(
+        () => hot.lapsed(at.now),
+        () => store.purge(policy, limit, at),
+      ),
   };
 }
 
@@ -258,7 +285,11 @@ export function actsBehind(
   return {
     cancel: async (ids, at) => {
       hot.forget(ids);
-      return await there(() => store.cancel(ids, at));
+      return await there(() => {
+        // They may have been accepted, or claimed, while this waited.
+        hot.forget(ids);
+        return store.cancel(ids, at);
+      });
     },
     requeue: async (requests, at) => {
       hot.forget(requests.map(({ id }) => id));

@@ -129,6 +129,8 @@ export class LoggedStore implements Taking {
       const deliveries = found();
       if (deliveries === null) return null;
       begun.push(...deliveries);
+      // Until this is on the disk, the end of an attempt that began before is the database's to judge.
+      for (const delivery of deliveries) delivery.begunAt = null;
       return factText({ verb: 'begin', at, units: units.map(refOf) });
     });
     if (!isLogged) return await this.#beginThere(units, at);

@@ -101,6 +101,24 @@ function flush(behind: WrittenBehind, ...facts: string[]): void {
 }
 
 describe('what is in the log is written into the database', () => {
+  test('once, though what was asked before it has failed', async () => {
+    const behind = behindWith();
+    behind.ask();
+    flush(behind, 'a');
+    void behind.write();
+    await database.call(0).fail();
+    flush(behind, 'b');
+    void behind.write().catch(() => {});
+    // The first answer comes before what was sent again, which is refused: its place is an earlier one.
+    await database.call(1).answer();
+    await database.call(2).fail('store_busy');
+    expect(applied).toEqual([110]);
+    void behind.write();
+    expect(database.news().at(-1)).toEqual({ facts: ['b'], from: 110, end: 120 });
+    await database.call(3).answer();
+    expect(applied).toEqual([110, 120]);
+  });
+
   test('in its order, all that there is at once, each part from where the one before ended', async () => {
     const behind = behindWith();
     flush(behind, 'a', 'b');

@@ -136,7 +136,7 @@ export class WrittenBehind {
     const learn = room.asking();
     this.#last = applying.apply(facts, from, end, room.keysToAsk()).then(
       (use) => {
-        if (era !== this.#era) return;
+        if (era !== this.#era) return this.#writtenAfterAll(end);
         learn(use);
         this.#written(count, end);
       },
@@ -150,15 +150,30 @@ export class WrittenBehind {
   }
 
   #written(count: number, end: LogPlace): void {
+    this.#drop(count, end);
+    this.#isIll = false;
+    if (this.#isMuch && this.#sent === 0) void this.write();
+  }
+
+  /**
+   * The database took what was sent behind something that failed: that had no facts, or was there all the same. To be sent
+   * again from an earlier place would be refused for ever.
+   */
+  #writtenAfterAll(end: LogPlace): void {
+    const count = this.#chunks.findIndex((chunk) => chunk.end === end) + 1;
+    if (count === 0) return;
+    this.#drop(count, end);
+    if (this.#sent === 0) this.#sentEnd = end;
+  }
+
+  #drop(count: number, end: LogPlace): void {
     for (const { facts, characters } of this.#chunks.splice(0, count)) {
       this.#facts -= facts.length;
       this.#characters -= characters;
     }
-    this.#sent -= count;
-    this.#isIll = false;
+    this.#sent = Math.max(0, this.#sent - count);
     this.#appliedEnd = end;
     this.#deps.applied(end);
-    if (this.#isMuch && this.#sent === 0) void this.write();
   }
 
   #failedBy(error: unknown): void {
