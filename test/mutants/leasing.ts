@@ -178,4 +178,38 @@ export const LEASING: readonly Mutant[] = [
       },
     ],
   },
+  {
+    name: 'returned-lease-revived',
+    breaks: 'A lease that was given back while it was renewed is held by nobody: here the renewal is answered last.',
+    edits: [
+      {
+        file: 'src/store/logged/hot.ts',
+        before: 'const renewed = ended === hot.ended ? leases.filter((lease) => !isGone(lease)) : [];',
+        after: 'const renewed = leases.filter((lease) => !isGone(lease) && ended >= 0);',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/logged/never-wrong.test.ts',
+        test: 'a lease that is given back while it is renewed is not held once that is answered',
+      },
+    ],
+  },
+  {
+    name: 'written-behind-again-for-ever',
+    breaks: 'What the database has is not sent again: here what was sent behind a question that failed.',
+    edits: [
+      {
+        file: 'src/store/logged/written-behind.ts',
+        before: 'if (era !== this.#era) return this.#writtenAfterAll(end);',
+        after: 'if (era !== this.#era) return;',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/logged/written-behind.test.ts',
+        test: 'once, though what was asked before it has failed',
+      },
+    ],
+  },
 ];
