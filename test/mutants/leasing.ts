@@ -180,7 +180,8 @@ export const LEASING: readonly Mutant[] = [
   },
   {
     name: 'returned-lease-revived',
-    breaks: 'A lease that was given back while it was renewed is held by nobody: here the renewal is answered last.',
+    breaks:
+      'A lease that was given back while it was renewed is held by nobody: here the renewal is answered last.',
     edits: [
       {
         file: 'src/store/logged/hot.ts',
