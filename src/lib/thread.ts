@@ -5,7 +5,7 @@ import { type ResourceLimits, Worker, type WorkerOptions } from 'node:worker_thr
 
 /** What a thread is started with. */
 export interface ThreadOptions extends Omit<WorkerOptions, 'argv'> {
-  /** The nursery is three semi-spaces; V8 alone would let it grow to 192 MiB. */
+  /** The nursery is three semi-spaces. Without a limit, two of them were seen to grow to 128 MiB. */
   readonly resourceLimits: ResourceLimits & { readonly maxYoungGenerationSizeMb: number };
 }
 

@@ -27,11 +27,11 @@ const IS_LONG = MINUTES >= 60;
 /** From the beginning of a fault to that of the next, and how long one lasts. */
 const EVERY_MS = IS_LONG ? 60_000 : 5_000;
 /**
- * A long one begins with a service that has been used: so many letters were handed in over so many connections, and so many
+ * A long one begins with a service that has been used: so many letters were handed in, so many at once, and so many
  * addresses are on the suppression list. SQLite's caches and the list's filter are full then, as they would be later anyway.
  */
 const EARLIER_LETTERS = IS_LONG ? 20_000 : 0;
-const EARLIER_CONNECTIONS = 20;
+const EARLIER_AT_ONCE = 20;
 const EARLIER_ENTRIES = IS_LONG ? 5_000 : 0;
 /** Before all of it each fault is there so long, or until every customer got through. */
 const WARM_UP_MS = 200;
@@ -174,7 +174,7 @@ relays:
   };
 }
 
-/** Uses a service as it would have been used for a while: who wrote. */
+/** Uses a service as it would have been used for a while. Returns who wrote. */
 async function use({ installation, server }: Place, key: string): Promise<Customer<unknown>> {
   const earlier = new HttpCustomer(key);
   if (EARLIER_ENTRIES > 0) {
@@ -188,7 +188,7 @@ async function use({ installation, server }: Place, key: string): Promise<Custom
   const client = async () => {
     while (earlier.acknowledged.size < EARLIER_LETTERS) await earlier.send(server);
   };
-  await Promise.all(Array.from({ length: EARLIER_CONNECTIONS }, client));
+  await Promise.all(Array.from({ length: EARLIER_AT_ONCE }, client));
   return earlier;
 }
 

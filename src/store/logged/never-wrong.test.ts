@@ -38,14 +38,13 @@ beforeEach(async () => {
       await answering[verb]?.();
       return answer;
     };
-  rig = await openLoggedRig(UNLESS_ASKED, ({ store, applying }) => ({
+  rig = await openLoggedRig(UNLESS_ASKED, ({ store }) => ({
     store: {
       ...store,
       renewLanes: slowly('renewLanes', store.renewLanes),
       releaseLanes: slowly('releaseLanes', store.releaseLanes),
       reclaim: slowly('reclaim', store.reclaim),
     } satisfies Store,
-    applying: { ...applying, apply: slowly('apply', applying.apply) },
   }));
   lease = await takeLane(rig.store);
   await rig.logged.written();
@@ -68,8 +67,8 @@ async function settled(): Promise<void> {
   for (let turn = 0; turn < 50; turn++) await new Promise(setImmediate);
 }
 
-function fresh(fence: number | null = lease.fence) {
-  return message({ keyId: null, deliveries: [recipient({ fence })] });
+function fresh() {
+  return message({ keyId: null, deliveries: [recipient({ fence: lease.fence })] });
 }
 
 async function accepted(now = 0): Promise<string> {
@@ -111,7 +110,7 @@ test('a lease that is renewed for less ends as early, though nobody has heard of
   await reclaimed;
 });
 
-test('nor where nobody ever hears of it', async () => {
+test('a lease that was renewed for less ends as early, where the answer is lost', async () => {
   const id = await accepted();
   answering['renewLanes'] = () => Promise.reject(new StoreError('store_unavailable', 'lost'));
   await expect(rig.store.renewLanes([lease], T0 + 2, at(1))).rejects.toThrow('lost');
