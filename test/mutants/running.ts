@@ -314,4 +314,16 @@ export const RUNNING: readonly Mutant[] = [
     ],
     traps: [{ file: 'test/protocol/http/request-log.test.ts', test: 'has no query, and no address' }],
   },
+  {
+    name: 'nursery-without-limit',
+    breaks: 'A thread has the memory that it was given: here the command line raises it.',
+    edits: [
+      {
+        file: 'src/lib/thread.ts',
+        before: "  setFlagsFromString('--max-semi-space-size=0');\n",
+        after: '',
+      },
+    ],
+    traps: [{ file: 'src/lib/thread.test.ts', test: 'a thread has the nursery that it was given' }],
+  },
 ];
