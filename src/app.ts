@@ -12,7 +12,7 @@ import { LiveConfig, signInTerms } from './app/live-config.ts';
 import { announced } from './app/observation.ts';
 import { type BoundPorts, loggedPorts, removeRuntime, writeRuntime } from './app/ports.ts';
 import { applyRelays } from './app/relays.ts';
-import { openStorage, type Storage } from './app/storage.ts';
+import { logContradictions, openStorage, type Storage } from './app/storage.ts';
 import { keepUp } from './app/upkeep.ts';
 import { createWork, NO_CONDITION, nodeId, type Work } from './app/work.ts';
 import type { Fault } from './config/fault.ts';
@@ -267,8 +267,7 @@ class Service implements App {
     await late;
     await this.#upkeep;
     this.#work?.nodes.stop();
-    await this.#previewer?.close();
-    await this.#preflighter?.close();
+    await Promise.all([this.#previewer?.close(), this.#preflighter?.close()]);
     await Promise.all([this.#denials?.stop(), this.#traffic?.stop(), this.#hookProofs?.stop()]);
     await this.#storage?.close();
     this.#log?.info('service.stopped');
@@ -292,6 +291,7 @@ class Service implements App {
     const log = createLog({ ...first.config.log, format, clock, destination, ring: this.#lastLines });
     this.#log = log;
     logEvents(this.#events, log);
+    logContradictions(storage, log);
     for (const name of first.ignored) log.debug('config.ignored', { variable: name });
     const live = new LiveConfig({
       ...this.#options,

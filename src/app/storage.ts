@@ -4,6 +4,7 @@ import { contentKeysFor } from '../control/content-keys.ts';
 import type { ErasableFiles } from '../control/erasing.ts';
 import { holdDirectory, layoutOf } from '../control/layout.ts';
 import type { EventsKept } from '../domain/event.ts';
+import type { Log } from '../lib/log.ts';
 import type { SharedClock } from '../lib/shared-clock.ts';
 import { refuseMoved } from '../migrate/derived.ts';
 import type { ContentKeys } from '../spool/sealing.ts';
@@ -11,6 +12,7 @@ import { openSegmentSpool } from '../spool/segments/segment-spool.ts';
 import type { Spool } from '../spool/spool.ts';
 import type { Accounts, Keyring } from '../store/accounts.ts';
 import type { Alerts } from '../store/alerts.ts';
+import type { Contradiction } from '../store/applying.ts';
 import type { Cluster } from '../store/cluster.ts';
 import type { Configuring } from '../store/configuring.ts';
 import type { DmarcReports } from '../store/dmarc-reports.ts';
@@ -59,6 +61,8 @@ export interface Storage {
   readonly writer: StoreWriter;
   /** Resolves when everything acknowledged is stored with the facts, for readers that bypass the store. */
   readonly written: () => Promise<void>;
+  /** What the log said at the start, and the database refused: see `Applying.applyLeft`. */
+  readonly contradictions: readonly Contradiction[];
   /** Null if only this process uses them. */
   readonly cluster: Cluster | null;
   readonly erasures: Erasures;
@@ -107,6 +111,12 @@ export async function openStorage(options: StorageOptions): Promise<Storage> {
   }
 }
 
+/** Says which facts of the log were left out at the start. */
+export function logContradictions({ contradictions }: Pick<Storage, 'contradictions'>, log: Log): void {
+  for (const { verb, unit } of contradictions)
+    log.error('log.contradicted', { verb, messageId: unit.messageId, lane: unit.lane, fence: unit.fence });
+}
+
 async function openInPostgres(options: StorageOptions, keys: ContentKeys | null) {
   // Imported only here: a server that never needs them starts faster without.
   const { openSharedStorage } = await import('../control/shared-storage.ts');
@@ -115,6 +125,7 @@ async function openInPostgres(options: StorageOptions, keys: ContentKeys | null)
   return {
     ...(await openPatiently(() => openSharedStorage({ ...options, keys }), options)),
     written: async () => {},
+    contradictions: [],
     files: null,
   };
 }
@@ -136,28 +147,11 @@ async function openInDirectory(
     opened.push(views);
     const spool = await openSegmentSpool({ directory: layout.spool, keys, onFailure });
     opened.push(spool);
-    await replay(spool, thread.applying);
+    const contradictions: Contradiction[] = [];
+    await replay(spool, thread.applying, (left) => contradictions.push(...left));
     const taking = new LoggedStore({ ...thread, log: spool, spool, clock });
     opened.push({ close: () => taking.finish() });
     const written = () => taking.written();
-    const { keyring, accounts, journal, webhooks, templates, alerts, requests, dmarc, tlsReports } = thread;
-    const { erasures, issuing, sharing, traffic } = thread;
-    const suppressions = taking.listOver(thread.suppressions);
-    const store = taking.asStore();
-    const plain = {
-      keyring,
-      accounts,
-      journal,
-      suppressions,
-      webhooks,
-      templates,
-      alerts,
-      requests,
-      dmarc,
-      tlsReports,
-    };
-    const registry = registryBehind(written, thread.registry);
-    const configuring = configuringBehind(written, thread.configuring);
     // Relays and domains themselves reveal a lost key.
     const holdSecretKey = async () => {};
     const holdPseudonymKey = async (key: Uint8Array) => {
@@ -165,22 +159,20 @@ async function openInDirectory(
       await thread.holdPseudonymKey(key);
     };
     return {
-      store,
+      ...thread,
+      store: taking.asStore(),
       taking,
-      ...plain,
-      erasures,
-      issuing,
-      sharing,
-      traffic,
+      suppressions: taking.listOver(thread.suppressions),
       files: { spool, rebuild: () => thread.rebuild() },
       holdPseudonymKey,
-      registry,
-      configuring,
+      registry: registryBehind(written, thread.registry),
+      configuring: configuringBehind(written, thread.configuring),
       views: viewsBehind(() => taking.answered(), views),
       spool,
       writer: thread,
       cluster: null,
       written,
+      contradictions,
       holdSecretKey,
       close,
     };

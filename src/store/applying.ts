@@ -42,8 +42,25 @@ export interface Applying {
     keyIds: readonly string[],
   ): Promise<QueueUse>;
 
+  /**
+   * The same for what a dead process left in the log; but a fact that contradicts the database is left out, where `apply`
+   * rejects with `store_failed`. Its message is marked as a possible duplicate, for its attempt may have reached the next
+   * hop. Returns what was left out.
+   */
+  applyLeft(
+    facts: readonly string[],
+    from: LogPlace | null,
+    end: LogPlace,
+  ): Promise<readonly Contradiction[]>;
+
   /** Up to where the log is applied; null if there never was a log. */
   logMark(): Promise<LogPlace | null>;
+}
+
+/** An attempt of which the log says that it was begun, or settled, while the database says that the unit was not leased so. */
+export interface Contradiction {
+  readonly verb: 'begin' | 'settle';
+  readonly unit: UnitRef;
 }
 
 /** How much of the queue's limits is used. */

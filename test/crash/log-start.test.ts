@@ -61,10 +61,7 @@ interface Written {
 async function fill(folder: string): Promise<Written[]> {
   const { spool, applying, ...stores } = await openIn(folder);
   await replay(spool, applying);
-  const behind: Applying = {
-    logMark: applying.logMark,
-    apply: async () => ({ bytes: 0, messages: [] }),
-  };
+  const behind: Pick<Applying, 'apply'> = { apply: async () => ({ bytes: 0, messages: [] }) };
   const logged = new LoggedStore({
     ...stores,
     applying: behind,

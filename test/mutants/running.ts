@@ -27,14 +27,36 @@ export const RUNNING: readonly Mutant[] = [
     edits: [
       {
         file: 'src/store/logged/replay.ts',
-        before: 'await applying.apply(waiting, from, log.beginning(), []);',
-        after: 'await applying.apply(waiting.slice(0, -1), from, log.beginning(), []);',
+        before: 'await write(waiting, from, log.beginning());',
+        after: 'await write(waiting.slice(0, -1), from, log.beginning());',
       },
     ],
     traps: [
       {
         file: 'test/simulation/log-deaths.test.ts',
         test: 'what the log answers, and what it leaves after a death',
+      },
+    ],
+  },
+  {
+    name: 'contradicted-mail-unmarked',
+    breaks:
+      'A message of which the log has an attempt that the database does not confirm is marked: it may arrive twice.',
+    edits: [
+      {
+        file: 'src/store/sqlite/finished.ts',
+        before: 'SET possible_duplicate = 1 WHERE id = ? AND possible_duplicate = 0',
+        after: 'SET possible_duplicate = 0 WHERE id = ? AND possible_duplicate = 1',
+      },
+    ],
+    traps: [
+      {
+        file: 'src/store/sqlite/finished.test.ts',
+        test: 'tells of what was begun under another fence, and its message may arrive twice',
+      },
+      {
+        file: 'src/app/storage.test.ts',
+        test: 'the next goes on without it, marks the mail and says so',
       },
     ],
   },

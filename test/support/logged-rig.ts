@@ -30,7 +30,10 @@ export interface LoggedRig {
 /** Opens one. `around` stands between the log and the database. */
 export async function openLoggedRig(
   behind: BehindTerms = UNLESS_ASKED,
-  around: (inner: SqliteStores) => { readonly applying?: Applying; readonly store?: Store } = () => ({}),
+  around: (inner: SqliteStores) => {
+    readonly applying?: Pick<Applying, 'apply'>;
+    readonly store?: Store;
+  } = () => ({}),
 ): Promise<LoggedRig> {
   const folder = mkdtempSync(join(tmpdir(), 'waybill-logged-'));
   const inner = openSqlite(':memory:');

@@ -56,7 +56,6 @@ test('let in together what surely fits, as one fact, and leave the rest to the d
   const applied: string[] = [];
   const watched = await openLoggedRig(UNLESS_ASKED, ({ applying }) => ({
     applying: {
-      logMark: () => applying.logMark(),
       apply: (facts, ...args) => {
         applied.push(...facts);
         return applying.apply(facts, ...args);
@@ -95,7 +94,6 @@ test('count what waits behind a full backlog', async () => {
   let isOpen = true;
   const slow = await openLoggedRig(UNLESS_ASKED, ({ applying }) => ({
     applying: {
-      logMark: () => applying.logMark(),
       apply: async (...args) => {
         if (!isOpen) await gate.promise;
         return await applying.apply(...args);

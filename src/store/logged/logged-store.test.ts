@@ -50,7 +50,7 @@ async function open(...args: Parameters<typeof openLoggedRig>): Promise<void> {
 /** Opens one where `apply` stands before the database's. */
 async function openBehind(apply: (real: Applying) => Applying['apply']): Promise<void> {
   await open(UNLESS_ASKED, ({ applying }) => ({
-    applying: { logMark: () => applying.logMark(), apply: apply(applying) },
+    applying: { apply: apply(applying) },
   }));
 }
 

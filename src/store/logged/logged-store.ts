@@ -35,7 +35,7 @@ interface LoggingTerms extends Omit<TakingTerms, 'limits'> {
 export interface LoggedStoreParts {
   /** The store behind the log, with everything applied up to the log's start. */
   readonly store: Store;
-  readonly applying: Applying;
+  readonly applying: Pick<Applying, 'apply'>;
   readonly log: FactLog;
   readonly spool: Pick<Spool, 'append' | 'decided'>;
   readonly clock: Pick<Clock, 'sleep'>;

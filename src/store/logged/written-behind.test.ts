@@ -20,7 +20,7 @@ interface Call {
 }
 
 /** A database that answers when the test says so. */
-class Database implements Applying {
+class Database implements Pick<Applying, 'apply'> {
   readonly calls: Call[] = [];
   #told = 0;
 
@@ -51,10 +51,6 @@ class Database implements Applying {
       },
     });
     return promise;
-  }
-
-  async logMark(): Promise<LogPlace | null> {
-    return null;
   }
 
   /** What it was asked for since the last news. */

@@ -32,7 +32,7 @@ interface Chunk {
 
 /** What writing behind needs. */
 interface BehindDeps {
-  readonly applying: Applying;
+  readonly applying: Pick<Applying, 'apply'>;
   readonly clock: Pick<Clock, 'sleep'>;
   readonly room: SureRoom;
   /** Called with the place up to which everything was written. */

@@ -93,7 +93,7 @@ export function storesOver(call: Call<Verbs>, close: () => Promise<void>): Writi
     // The verb's own type.
     rebuild: async () => (await call('rebuild', [])) as 'rebuilt' | 'busy' | 'large',
     holdPseudonymKey: async (key) => void (await call('holdPseudonymKey', [key])),
-    applying: forwarding<Applying>({ apply: true, logMark: true }, call),
+    applying: forwarding<Applying>({ apply: true, applyLeft: true, logMark: true }, call),
   };
 }
 

@@ -7,12 +7,13 @@ import {
   recipient,
   refTo,
   settlement,
+  T0,
   takeLane,
 } from '../../../test/contract/store/fixtures.ts';
 import type { LaneLease } from '../../domain/lane.ts';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { AcceptRecord } from '../accepting.ts';
-import { factText } from '../applying.ts';
+import { factOf, factText } from '../applying.ts';
 import { openSqlite, type SqliteStores } from './open.ts';
 
 const START = place(0);
@@ -100,24 +101,86 @@ describe('facts of the log', () => {
   });
 });
 
-test.each([
+/** Facts that end with one which the database refuses. */
+const CONTRADICTIONS: [string, (one: AcceptRecord) => string[]][] = [
   ['a beginning of what was never accepted', () => [begun(fresh())]],
-  [
-    'a beginning under another fence',
-    (one: AcceptRecord) => [begun(one, { ...lease, fence: lease.fence + 1 })],
-  ],
-  ['an end of what never began', (one: AcceptRecord) => [settled(one)]],
-  ['an end that was written before', (one: AcceptRecord) => [begun(one), settled(one), settled(one)]],
-])('what contradicts the database is a failure that ends all writing: %s', async (_, facts) => {
-  const one = fresh();
-  await apply([], null, START);
-  await apply([accepted(one)], START, place(10));
-  const other = fresh();
-  const contradiction = apply([accepted(other), ...facts(one)], place(10), place(20));
-  await expect(contradiction).rejects.toMatchObject({ code: 'store_failed' });
-  expect(await stores.views.message(other.id)).toBeNull();
-  expect((await read(stores.views, one.id)).message.status).toBe('processing');
-  await expect(apply([accepted(other)], place(10), place(20))).rejects.toMatchObject({
-    code: 'store_failed',
+  ['a beginning under another fence', (one) => [begun(one, { ...lease, fence: lease.fence + 1 })]],
+  ['an end of what never began', (one) => [settled(one)]],
+  ['an end that was written before', (one) => [begun(one), settled(one), settled(one)]],
+];
+
+test.each(CONTRADICTIONS)(
+  'what contradicts the database is a failure that ends all writing: %s',
+  async (_, facts) => {
+    const one = fresh();
+    await apply([], null, START);
+    await apply([accepted(one)], START, place(10));
+    const other = fresh();
+    const contradiction = apply([accepted(other), ...facts(one)], place(10), place(20));
+    await expect(contradiction).rejects.toMatchObject({ code: 'store_failed' });
+    expect(await stores.views.message(other.id)).toBeNull();
+    expect((await read(stores.views, one.id)).message.status).toBe('processing');
+    await expect(apply([accepted(other)], place(10), place(20))).rejects.toMatchObject({
+      code: 'store_failed',
+    });
+  },
+);
+
+describe('what a dead process left', () => {
+  test.each(CONTRADICTIONS)('is written without what contradicts the database: %s', async (_, facts) => {
+    const one = fresh();
+    await apply([], null, START);
+    await apply([accepted(one)], START, place(10));
+    const other = fresh();
+    const given = facts(one);
+    const last = factOf(given.at(-1) ?? '');
+    const left = await stores.applying.applyLeft(
+      [...given, accepted(other), begun(other), settled(other)],
+      place(10),
+      place(20),
+    );
+    expect(left.map(({ verb }) => verb)).toEqual([last.verb]);
+    expect(await stores.applying.logMark()).toEqual(place(20));
+    expect((await read(stores.views, other.id)).message).toMatchObject({
+      status: 'delivered',
+      possibleDuplicate: false,
+    });
+  });
+
+  test('tells of what was begun under another fence, and its message may arrive twice', async () => {
+    const one = fresh();
+    await apply([], null, START);
+    await apply([accepted(one)], START, place(10));
+    const stranger = { ...lease, fence: lease.fence + 1 };
+    const left = await stores.applying.applyLeft(
+      [begun(one, stranger), settled(one, stranger)],
+      place(10),
+      place(20),
+    );
+    const unit = refTo(one.id, stranger);
+    expect(left).toEqual([
+      { verb: 'begin', unit },
+      { verb: 'settle', unit },
+    ]);
+    expect((await read(stores.views, one.id)).message).toMatchObject({
+      status: 'processing',
+      possibleDuplicate: true,
+    });
+    expect((await stores.views.figures(T0)).possibleDuplicates).toBe(1);
+  });
+
+  test('leaves a message that is final what it is, but for the mark', async () => {
+    const one = fresh();
+    await apply([], null, START);
+    await apply([accepted(one), begun(one), settled(one)], START, place(10));
+    const before = (await read(stores.views, one.id)).message;
+    await stores.applying.applyLeft([settled(one)], place(10), place(20));
+    expect((await read(stores.views, one.id)).message).toEqual({ ...before, possibleDuplicate: true });
+  });
+
+  test('is refused where nothing has ended, too', async () => {
+    await apply([], null, START);
+    const early = stores.applying.applyLeft([], place(10), place(20));
+    await expect(early).rejects.toMatchObject({ code: 'store_busy' });
   });
 });

@@ -2,7 +2,7 @@ import { type DeliveryState, deriveStatus } from '../../domain/delivery.ts';
 import type { LogPlace } from '../../domain/log-place.ts';
 import type { Transition } from '../../domain/settle.ts';
 import type { AcceptRecord } from '../accepting.ts';
-import { type Fact, factOf, type QueueUse } from '../applying.ts';
+import { type Contradiction, type Fact, factOf, type QueueUse } from '../applying.ts';
 import { classOf, lastErrorOf } from '../columns.ts';
 import { BYTES_GAUGE, eventsOf, gaugeOf, type Kept } from '../counting.ts';
 import type { UnitRef } from '../leased.ts';
@@ -141,25 +141,29 @@ function endingOf(record: AcceptRecord, { unit, attempt, transitions }: Settleme
   return { at, status: deriveStatus(counts), counts, kept, lastError, byIndex };
 }
 
-/** Builds the verbs `apply` and `logMark`. */
-export function applyVerbs(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
+/** Called with a fact that contradicts the database, which writes nothing of it. */
+type Refused = (contradiction: Contradiction) => void;
+
+/** Builds what writes facts, in order. */
+function factWriter(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
   const inserter = new Inserter(books);
   const settling = new Settling(books, deliveries, attempts, inserter);
   const ender = new FinishedWriter(books, attempts, inserter);
-  const mark = prepareMark(books.db);
 
-  const begin = (units: readonly UnitRef[], at: Stamp, finished: FinishedMessages) => {
+  const begin = (units: readonly UnitRef[], at: Stamp, finished: FinishedMessages, refused: Refused) => {
     for (const unit of units)
-      if (!finished.has(unit.messageId) && !deliveries.begin(unit, at)) throw contradiction('begun', unit);
+      if (!finished.has(unit.messageId) && !deliveries.begin(unit, at)) refused({ verb: 'begin', unit });
     books.ledger.discard();
   };
-  const settle = (batch: readonly Settlement[], at: Stamp, finished: FinishedMessages) => {
-    for (const settlement of batch)
-      if (!finished.has(settlement.unit.messageId) && settling.settle(settlement, at).kind === 'stale')
-        throw contradiction('settled', settlement.unit);
+  const settle = (batch: readonly Settlement[], at: Stamp, finished: FinishedMessages, refused: Refused) => {
+    for (const settlement of batch) {
+      const { unit } = settlement;
+      if (!finished.has(unit.messageId) && settling.settle(settlement, at).kind === 'stale')
+        refused({ verb: 'settle', unit });
+    }
     books.ledger.flush(at);
   };
-  const write = (fact: Fact, finished: FinishedMessages) => {
+  const write = (fact: Fact, finished: FinishedMessages, refused: Refused) => {
     switch (fact.verb) {
       case 'accept':
         for (const { record, leased } of fact.batch) {
@@ -169,10 +173,32 @@ export function applyVerbs(books: Books, deliveries: Deliveries, attempts: Attem
         }
         return;
       case 'begin':
-        return begin(fact.units, fact.at, finished);
+        return begin(fact.units, fact.at, finished, refused);
       case 'settle':
-        return settle(fact.batch, fact.at, finished);
+        return settle(fact.batch, fact.at, finished, refused);
     }
+  };
+
+  return (facts: readonly Fact[], refused: Refused) => {
+    const finished = finishedIn(facts);
+    for (const fact of facts) write(fact, finished, refused);
+  };
+}
+
+/** Builds the verbs `apply`, `applyLeft` and `logMark`. */
+export function applyVerbs(books: Books, deliveries: Deliveries, attempts: AttemptLog) {
+  const write = factWriter(books, deliveries, attempts);
+  const mark = prepareMark(books.db);
+  const flagDuplicate = books.db.prepare<[id: string]>(
+    'UPDATE messages SET possible_duplicate = 1 WHERE id = ? AND possible_duplicate = 0',
+  );
+
+  const writeAll = (facts: readonly string[], from: LogPlace | null, end: LogPlace, refused: Refused) => {
+    const [segment, offset] = mark.get.get() ?? [];
+    if (from?.segment !== segment || from?.offset !== offset)
+      throw new StoreError('store_busy', 'earlier facts of the log have not been applied');
+    write(facts.map(factOf), refused);
+    mark.put.run(end.segment, end.offset);
   };
 
   return {
@@ -182,17 +208,21 @@ export function applyVerbs(books: Books, deliveries: Deliveries, attempts: Attem
       end: LogPlace,
       keyIds: readonly string[],
     ): QueueUse => {
-      const [segment, offset] = mark.get.get() ?? [];
-      if (from?.segment !== segment || from?.offset !== offset)
-        throw new StoreError('store_busy', 'earlier facts of the log have not been applied');
-      const read = facts.map(factOf);
-      const finished = finishedIn(read);
-      for (const fact of read) write(fact, finished);
-      mark.put.run(end.segment, end.offset);
+      writeAll(facts, from, end, (contradiction) => {
+        throw failureOf(contradiction);
+      });
       return {
         bytes: books.tallies.gaugeNow('queued_bytes'),
         messages: keyIds.map((keyId) => [keyId, books.tallies.queuedNow(keyId)] as const),
       };
+    },
+    applyLeft: (facts: readonly string[], from: LogPlace | null, end: LogPlace): readonly Contradiction[] => {
+      const left: Contradiction[] = [];
+      writeAll(facts, from, end, (contradiction) => left.push(contradiction));
+      // Only now is no message open whose row would be written over it.
+      for (const { unit } of left)
+        books.tallies.gauge('possible_duplicates', flagDuplicate.run(unit.messageId));
+      return left;
     },
     logMark: (): LogPlace | null => {
       const [segment, offset] = mark.get.get() ?? [];
@@ -201,10 +231,11 @@ export function applyVerbs(books: Books, deliveries: Deliveries, attempts: Attem
   };
 }
 
-function contradiction(what: string, { messageId, lane, fence }: UnitRef): StoreError {
+function failureOf({ verb, unit: { messageId, lane, fence } }: Contradiction): StoreError {
+  const said = verb === 'begin' ? 'begun' : 'settled';
   return new StoreError(
     'store_failed',
-    `the log says that ${messageId} was ${what} on ${lane} under fence ${fence}, but the database disagrees`,
+    `the log says that an attempt of ${messageId} was ${said} on ${lane} under fence ${fence}, but the database disagrees. The next start of the server goes on without that, and marks the message as a possible duplicate.`,
   );
 }
 
