@@ -187,7 +187,7 @@ export const STEPS: readonly Step[] = [
       'Relays come and go, told by nodes that die, hand over and lose the store, to channels that fail, by clocks that are set: an alert fires once for each cause, is over once, and neither is lost.',
     files: ['test/simulation/alerts.test.ts'],
     unit: 'histories',
-    target: 20_000,
+    target: 3000,
     least: 50,
     environment: counted('alert_histories'),
   },

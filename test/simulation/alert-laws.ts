@@ -12,6 +12,8 @@ export const COOL_DOWN_MS = 900 * SECOND;
 const LOOK_MS = 15 * SECOND;
 /** Two looks, and what else a channel is told before, in ms. */
 const BUSY_MS = 2 * LOOK_MS + 30 * SECOND;
+/** A channel that fails so often is not told: six tries over three hours. */
+const MOST_TRIES = 6;
 /** What happened so long ago has nothing to do with what is told now. */
 const SINCE_MS = 600 * SECOND;
 
@@ -30,12 +32,12 @@ interface Spell {
   readonly to: number;
 }
 
-/** What a channel heard of one alert. */
+/** What a channel heard of one alert, and how often that was tried. */
 interface Heard {
   readonly number: number;
   fired: number;
   resolved: number;
-  tried: number;
+  readonly tries: { fired: number; resolved: number };
 }
 
 /** What a channel was last tried to be told of a subject, whether or not it heard it. */
@@ -56,7 +58,7 @@ export class AlertLaws {
   readonly #tries = new Map<string, Tried>();
   /** `channel alert` → what was heard of it, in the order of its first sign. */
   readonly #heard = new Map<string, Heard>();
-  /** `channel subject` → what it heard last of the newest alert. */
+  /** `channel subject` → what it heard last of the newest alert, or would have if it had not failed too often. */
   readonly #last = new Map<string, { readonly of: Heard; readonly kind: Telling['kind'] }>();
   /** Who reads alerts until then may find that they were told in the future: as far as is known, just now. */
   #mayCoolFrom = Number.NEGATIVE_INFINITY;
@@ -103,23 +105,26 @@ export class AlertLaws {
   /** A channel is told, whether or not it hears it. */
   told({ channel, kind, alert, hasHeard }: AlertTry): void {
     const key = `${channel} ${alert.id}`;
-    const heard = this.#heard.get(key) ?? { number: this.#heard.size + 1, fired: 0, resolved: 0, tried: 0 };
+    const number = this.#heard.size + 1;
+    const unheard = { number, fired: 0, resolved: 0, tries: { fired: 0, resolved: 0 } };
+    const heard: Heard = this.#heard.get(key) ?? unheard;
     this.#heard.set(key, heard);
     if (kind === 'test') return;
+    const isFirst = heard.tries.fired + heard.tries.resolved === 0;
+    heard.tries[kind]++;
     // Twice only where somebody could not write down that it was told.
     if (heard[kind] > 0 && this.#isUndisturbed) this.#breaks(`${key} has ${kind}, and is told again`);
-    if (kind === 'resolved' && heard.tried === 0) this.#breaks(`${key} is over, and was never told`);
-    const isNew = kind === 'fired' && heard.tried === 0;
+    if (kind === 'resolved' && isFirst) this.#breaks(`${key} is over, and was never told`);
+    const isNew = kind === 'fired' && isFirst;
     if (isNew && this.#isUndisturbed && !this.#isSo(alert.subject, FOR_MS - LOOK_MS))
       this.#breaks(`${key} fires, and ${alert.subject} has not been so for long enough`);
-    heard.tried++;
     const name = `${channel} ${alert.subject}`;
     const tried = this.#tries.get(name);
     const firedAt = kind === 'fired' ? this.#now() : (tried?.firedAt ?? Number.NEGATIVE_INFINITY);
     const isOlder = tried !== undefined && tried.of.number > heard.number;
     this.#tries.set(name, isOlder ? { ...tried, firedAt } : { of: heard, kind, firedAt });
-    if (!hasHeard) return;
-    heard[kind]++;
+    if (!hasHeard && heard.tries[kind] < MOST_TRIES) return;
+    if (hasHeard) heard[kind]++;
     // That an older one is over may be told after a newer one fired.
     if ((this.#last.get(name)?.of.number ?? 0) <= heard.number) this.#last.set(name, { of: heard, kind });
   }
@@ -134,11 +139,11 @@ export class AlertLaws {
       }
   }
 
-  /** What was heard in all. Throws where somebody heard of an alert, and not that it is over. */
+  /** What was heard in all. Throws where somebody heard of an alert, and was not told, or not often enough, that it is over. */
   figures() {
     const figures = { fired: 0, resolved: 0, again: 0 };
-    for (const [name, { fired, resolved }] of this.#heard) {
-      if (fired > 0 && resolved === 0)
+    for (const [name, { fired, resolved, tries }] of this.#heard) {
+      if (fired > 0 && resolved === 0 && tries.resolved < MOST_TRIES)
         throw new InvariantBroken(`${name} was told, and never that it is over`);
       figures.fired += fired;
       figures.resolved += resolved;
