@@ -38,6 +38,8 @@ interface Heard {
   fired: number;
   resolved: number;
   readonly tries: { fired: number; resolved: number };
+  /** What the last try told, if that was heard. */
+  last: Telling['kind'] | null;
 }
 
 /** What a channel was last tried to be told of a subject, whether or not it heard it. */
@@ -106,14 +108,15 @@ export class AlertLaws {
   told({ channel, kind, alert, hasHeard }: AlertTry): void {
     const key = `${channel} ${alert.id}`;
     const number = this.#heard.size + 1;
-    const unheard = { number, fired: 0, resolved: 0, tries: { fired: 0, resolved: 0 } };
+    const unheard = { number, fired: 0, resolved: 0, tries: { fired: 0, resolved: 0 }, last: null };
     const heard: Heard = this.#heard.get(key) ?? unheard;
     this.#heard.set(key, heard);
     if (kind === 'test') return;
     const isFirst = heard.tries.fired + heard.tries.resolved === 0;
     heard.tries[kind]++;
-    // Twice only where somebody could not write down that it was told.
-    if (heard[kind] > 0 && this.#isUndisturbed) this.#breaks(`${key} has ${kind}, and is told again`);
+    // Twice only where somebody could not write down that it was told; a try of that which fails is made again hours later.
+    if (heard.last === kind && this.#isUndisturbed) this.#breaks(`${key} has ${kind}, and is told again`);
+    heard.last = hasHeard ? kind : null;
     if (kind === 'resolved' && isFirst) this.#breaks(`${key} is over, and was never told`);
     const isNew = kind === 'fired' && isFirst;
     if (isNew && this.#isUndisturbed && !this.#isSo(alert.subject, FOR_MS - LOOK_MS))
