@@ -29,6 +29,10 @@ export interface AlertMailDeps {
   readonly postmaster: () => string;
 }
 
+const NO_RELAY =
+  'There is no relay that could send it: add one (waybill relays add); the inbox does not count.';
+const NO_OTHER_RELAY = 'There is no relay besides the one that fails that could send it.';
+
 /** Accepts a message that tells it. Returns why that failed; null: it is on its way. */
 export async function mailAlert(
   telling: Telling,
@@ -36,7 +40,7 @@ export async function mailAlert(
   { intake, random, relays, postmaster }: AlertMailDeps,
 ): Promise<string | null> {
   const via = relayFor(channel.relay, illRelay(telling.alert), relays());
-  if (via === null) return 'There is no relay besides the one that fails that could send it.';
+  if (via === null) return relayFor(channel.relay, null, relays()) === null ? NO_RELAY : NO_OTHER_RELAY;
   const from = parseMailbox(channel.from ?? postmaster());
   if (!from.ok) return `The sender ${channel.from ?? postmaster()} is no address.`;
   const recipients = channel.to.map(parseMailbox).flatMap((one) => (one.ok ? [one.value] : []));

@@ -272,6 +272,16 @@ test('mail goes by the chosen relay, unless it is the ill one, or fails', async 
   );
 });
 
+test.each([
+  ['only the inbox', { name: 'inbox', isWell: true, isDisabled: false }],
+  ['a disabled one, too', { name: 'out', isWell: true, isDisabled: true }],
+])('where no relay sends, %s, none is said to fail', async (_, relay) => {
+  relays = [relay];
+  expect(await tell('mail', null, { to: ['ops@example.com'] })).toBe(
+    'There is no relay that could send it: add one (waybill relays add); the inbox does not count.',
+  );
+});
+
 test('mail that nobody gets is no telling', async () => {
   const to = ['ops@example.com'];
   answer = {

@@ -146,7 +146,7 @@ export const ALERT_CHANNEL_OPERATIONS = {
         words: 'alerts add',
         summary: 'tell alerts to somebody: by mail, a webhook, Slack, Discord, Teams, ntfy or PagerDuty',
         examples: [
-          'waybill alerts add ops mail --to ops@example.com --relay backup',
+          'waybill alerts add ops mail --to ops@example.com',
           'waybill alerts add chat slack --secret-file slack-url.txt',
           'waybill alerts add phone ntfy --url https://ntfy.sh/our-topic --severity critical',
         ],

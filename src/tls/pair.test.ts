@@ -1,7 +1,7 @@
-import { createPrivateKey } from 'node:crypto';
+import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { expect, test } from 'vitest';
 import { systemRandom } from '../lib/random.ts';
-import { faultOf } from './pair.ts';
+import { faultOf, namesIn } from './pair.ts';
 import { createSelfSigned } from './self-signed.ts';
 
 const make = (host: string) =>
@@ -38,4 +38,13 @@ test.each([
   const fault = faultOf({ cert, key });
   if (expected === null) expect(fault).toBeNull();
   else expect(fault).toMatch(expected);
+});
+
+test.each([
+  ['a.example.com', 'a.example.com'],
+  ['127.0.0.1', '127.0.0.1'],
+  ['::1', '::1'],
+  ['2001:DB8:0:0:1:0:0:1', '2001:db8::1:0:0:1'],
+])('a certificate for %s names %s', (host, name) => {
+  expect(namesIn(new X509Certificate(make(host).cert))).toEqual([name]);
 });

@@ -1,5 +1,6 @@
 import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
+import { isIPv6, SocketAddress } from 'node:net';
 import { createSecureContext } from 'node:tls';
 import type { CertificateLife } from '../domain/certificate.ts';
 import { formatTimestamp } from '../lib/clock.ts';
@@ -139,9 +140,10 @@ export function uploadFault(pair: KeyAndCertificate, now: number): string | null
   return `certificate: number ${loose + 2} of ${chain.length} did not issue number ${loose + 1}; put each before its issuer`;
 }
 
-/** The names and addresses that a certificate is valid for. */
+/** The names and addresses that a certificate is valid for; IPv6 in its short form (RFC 5952). */
 export function namesIn({ subjectAltName = '' }: X509Certificate): string[] {
   return subjectAltName
     .split(', ')
-    .flatMap((entry) => /^(?:DNS|IP Address):([\w.:*-]+)$/.exec(entry)?.[1] ?? []);
+    .flatMap((entry) => /^(?:DNS|IP Address):([\w.:*-]+)$/.exec(entry)?.[1] ?? [])
+    .map((name) => (isIPv6(name) ? new SocketAddress({ address: name, family: 'ipv6' }).address : name));
 }

@@ -62,6 +62,7 @@ test.each([
     'ok',
     '2 of 3 segments are encrypted under the key 00000000000000ab: keep it',
   ],
+  ['one segment is', false, 1, '', 'ok', '1 of 3 segments is encrypted'],
   ['the key lies beside it', true, 2, '', 'warn', 'whoever copies that directory'],
   ['the key that was named lies beside it', true, 2, BESIDE(premises().dataDir), 'warn', 'can read it'],
   [

@@ -63,7 +63,8 @@ export const encryptionCheck: Check = async ({ spool, loaded, dataDir }) => {
   const name = 'encryption';
   if (spool === null) return [skipped(name, 'The contents of mail are not open.')];
   const { encrypting, keyId, segments, encrypted } = await spool.encryption();
-  const share = `${encrypted} of ${segments} segments are encrypted under the key ${keyId}`;
+  const verb = encrypted === 1 ? 'is' : 'are';
+  const share = `${encrypted} of ${segments} segments ${verb} encrypted under the key ${keyId}`;
   if (!encrypting && encrypted === 0) return [ok(name, 'The contents of mail are not encrypted at rest.')];
   if (!encrypting) return [ok(name, `New mail is not encrypted at rest; ${share}: keep it.`)];
   const { secrets, database } = loaded.config;
