@@ -94,7 +94,10 @@ const CASES: Readonly<
   },
   'message-size': { bad: [[{ sizeBytes: 10_240_001 }, '']], good: [{ sizeBytes: 10_240_000 }] },
   'smtputf8-refused': {
-    bad: [[by({ type: 'ses' }, { utf8Address: 'zoë@example.org' }), '']],
+    bad: (['ses', 'mailgun', 'graph', 'postmark', 'sendgrid', 'resend'] as const).map((type) => [
+      by({ type }, { utf8Address: 'zoë@example.org' }),
+      '',
+    ]),
     good: [by({ type: 'ses' }), by({}, { utf8Address: 'zoë@example.org' })],
   },
   'smtputf8-needed': {

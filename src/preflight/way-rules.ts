@@ -5,8 +5,15 @@ import type { Found, Rule } from './rule.ts';
 /** What Postfix takes by default (message_size_limit); many servers have never been told otherwise. */
 const WIDELY_TAKEN = 10_240_000;
 
-/** Providers whose APIs take addresses in ASCII alone: see `unfitForAscii` in transport/providers. */
-const ASCII_ONLY: ReadonlySet<Hop['type']> = new Set(['ses', 'mailgun', 'graph']);
+/** Providers whose APIs take addresses in ASCII alone: see `unfitForAscii` and `rebuild` in transport/providers. */
+const ASCII_ONLY: ReadonlySet<Hop['type']> = new Set([
+  'ses',
+  'mailgun',
+  'graph',
+  'postmark',
+  'sendgrid',
+  'resend',
+]);
 
 /** Those with which a next hop can promise TLS for the rest of the way: REQUIRETLS is an extension of SMTP. */
 const SPEAK_SMTP: ReadonlySet<Hop['type']> = new Set(['smtp', 'mx']);

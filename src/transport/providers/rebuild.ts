@@ -39,6 +39,9 @@ const LIKE_ASCII = /^(?:us-ascii|ascii|utf-8|iso-8859-\d{1,2}|windows-125\d)$/i;
 /** No real host distinguishes letter case (RFC 5321 §2.4). */
 const keyOf = (address: string) => address.toLowerCase();
 
+const NOT_ASCII = 'an address is not ASCII before its "@"';
+const isLocalAscii = (address: string) => /^\p{ASCII}*$/u.test(address.slice(0, address.lastIndexOf('@')));
+
 /** Reads a message and checks that an API can express it. */
 export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildRules): Sliced<Rebuilding> {
   const read = yield* readParts(content);
@@ -49,14 +52,14 @@ export function* rebuild({ content, envelope }: ProviderMessage, rules: RebuildR
     const text = `${rules.provider} takes sender and recipients from the message’s header: ${difference}`;
     return { ok: false, reply: localReply('envelope_differs', '5.6.0', text) };
   }
-  const loss = lossOf(parts, rules);
-  if (loss !== null) return lossy(rules, loss);
   const named = new Set([...parts.to, ...parts.cc].map(({ address }) => keyOf(address)));
   // Sorted: the same recipients always make the same request.
   const blind = envelope.recipients
     .map(({ address }) => address)
     .filter((address) => !named.has(keyOf(address)))
     .toSorted();
+  const loss = blind.every(isLocalAscii) ? lossOf(parts, rules) : NOT_ASCII;
+  if (loss !== null) return lossy(rules, loss);
   const bcc = new Map(blind.map((address) => [keyOf(address), address])).values();
   return { ok: true, message: { ...parts, bcc: [...bcc] } };
 }
@@ -89,8 +92,7 @@ function envelopeDifference({ reversePath, recipients }: Envelope, parts: Messag
 /** What would be lost or refused, as the end of a sentence; null for nothing. */
 function lossOf(parts: MessageParts, rules: RebuildRules): string | null {
   const { from, to, cc, replyTo, others, subject, text, html, files } = parts;
-  if (![from, ...to, ...cc, ...replyTo].every(({ ascii }) => ascii))
-    return 'an address is not ASCII before its "@"';
+  if (![from, ...to, ...cc, ...replyTo].every(({ ascii }) => ascii)) return NOT_ASCII;
   if (html === null && (text === null || text === '')) return 'it has no text, plain or HTML';
   if (rules.needsSubject && subject === '') return 'it has no subject';
   const names = others.map(([name]) => name.toLowerCase());

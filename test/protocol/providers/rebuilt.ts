@@ -149,6 +149,12 @@ export const REFUSALS: readonly Refusal[] = [
     cause: 'not_rebuildable',
     says: /not ASCII/,
   },
+  {
+    name: 'a blind copy to an address that is not ASCII',
+    mail: { ...SIMPLE, to: ['b@b.test', 'jörg@c.test'] },
+    cause: 'not_rebuildable',
+    says: /not ASCII/,
+  },
 ];
 
 /** The provider of a test. */
