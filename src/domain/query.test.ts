@@ -96,7 +96,10 @@ describe('a query', () => {
     ['tag:5"nails', { terms: [{ kind: 'tag', tag: '5"nails', not: false }] }],
     ['tag:"" x', NOTHING],
     ['to:" a@b "', { terms: [{ kind: 'address', field: 'to', address: 'a@b', not: false }] }],
-    ['"a""b" "c" " "', { terms: [word(['a', 'b']), word(['c'])] }],
+    ['"a""b" "c" " "', { terms: [word(['a', 'b']), word(['c'])], notes: 1 }],
+    ['"', { notes: 1 }],
+    ['""', { notes: 1 }],
+    ['-"" x', { terms: [word(['x'])], notes: 1 }],
     ['id:<a@b>', { terms: [{ kind: 'id', start: 'a@b', not: false }] }],
     ['status:failed status:Retrying', { statuses: ['failed', 'retrying'] }],
     ['-status:delivered', { statuses: ['queued', 'processing', 'retrying', 'failed'] }],
@@ -163,15 +166,21 @@ describe('a query', () => {
 
   it('is read back from the text of its pieces', () => {
     const token = fc.option(fc.constantFrom(...QUERY_TOKENS));
-    const piece = fc
-      .record({ token, value: fc.string(), not: fc.boolean() })
-      .filter((one) => one.token !== null || one.value.trim() !== '');
+    const piece = fc.record({ token, value: fc.string(), not: fc.boolean() });
     fc.assert(
       fc.property(fc.array(piece), (pieces) => {
         expect(piecesOf(pieces.map(pieceText).join(' '))).toEqual(pieces);
       }),
       { numRuns: 1_000 },
     );
+  });
+
+  it.each([
+    ['!!!', '!!!'],
+    ['"', '""'],
+    ['" "', '""'],
+  ])('of no word says so: %s', (text, shown) => {
+    expect(parseQuery(text).notes).toEqual([`There is no word in ${shown}, so it was left out.`]);
   });
 
   it('of what is scheduled finds what is queued until later', () => {

@@ -296,6 +296,7 @@ function union<T>(list: readonly T[] | null, value: T): readonly T[] {
 }
 
 function shown(value: string): string {
+  if (value === '') return '""';
   return value.length > 40 ? `${value.slice(0, 40)}…` : value;
 }
 
@@ -358,8 +359,7 @@ export function piecesOf(text: string): Piece[] {
     if (token !== null) rest = rest.slice(token[0].length);
     const [value, length] = valueAt(rest);
     rest = rest.slice(length).trimStart();
-    if (token !== null || value.trim() !== '')
-      pieces.push({ token: token?.[1]?.toLowerCase() ?? null, value, not });
+    pieces.push({ token: token?.[1]?.toLowerCase() ?? null, value, not });
   }
   return pieces;
 }

@@ -108,7 +108,9 @@ describe('the text of a search', () => {
       fc.property(fc.array(parts), (written) => {
         const text = written.join('');
         const read = readTerms(text).map(({ token, value, not }) => ({ token, value, not }));
-        expect(read).toEqual(piecesOf(text).map(shownPiece));
+        // Quotes without a word in them are no chip.
+        const said = piecesOf(text).filter(({ token, value }) => token !== null || value.trim() !== '');
+        expect(read).toEqual(said.map(shownPiece));
       }),
     );
   });
