@@ -3,7 +3,7 @@ import { type AlertChannel, CHANNEL_SECRETS } from '../domain/alert-channel.ts';
 import { hasSucceeded, type WebhookTry } from '../domain/webhook.ts';
 import type { Clock } from '../lib/clock.ts';
 import type { StoredChannel } from '../store/alerts.ts';
-import { postOutwards, signatureHeaders } from '../transport/providers/webhook-post.ts';
+import { postOutwards, signatureHeaders, UNLESS_LISTED } from '../transport/providers/webhook-post.ts';
 import { type AlertMailDeps, mailAlert } from './mail.ts';
 import { oneLine, type Post, SHAPES, type Telling } from './shapes.ts';
 
@@ -77,6 +77,7 @@ async function post(
     body: bytes,
     // Of ntfy the URL of the topic is what operators list; posts go to the root of its server.
     allowPrivate: deps.mayBePrivate(channel.url ?? url),
+    unlessPrivate: UNLESS_LISTED,
     secrets: partsOf(secret),
   };
   return errorOf(await postOutwards(outward, deps, signal), secret, channel);

@@ -37,17 +37,13 @@ export function privateTrouble(host: string, address: string): Trouble {
   return trouble(
     'private_address',
     '4.7.1',
-    `${where} is not a public address; the relay may not connect to it`,
+    `${where} is not a public address; connecting to it is not allowed`,
   );
 }
 
 /** Its URL is not HTTPS. */
 export function plainTrouble(host: string): Trouble {
-  return trouble(
-    'plain_http',
-    '4.7.1',
-    `The connection to ${host} would be in clear, which this relay may not use`,
-  );
+  return trouble('plain_http', '4.7.1', `The connection to ${host} would be in clear, which is not allowed`);
 }
 
 /** No connection was made. */

@@ -35,9 +35,17 @@ export interface OutwardPost {
   readonly contentType?: string;
   /** It may lead to private addresses, and be plain HTTP. */
   readonly allowPrivate: boolean;
+  /** Says after a comma what would allow it, if anything does. */
+  readonly unlessPrivate?: string;
   /** No text may show them. */
   readonly secrets: readonly string[];
 }
+
+/** Of endpoints, and of channels that alerts are sent to. */
+export const UNLESS_LISTED = 'unless webhooks.private_urls lists its URL';
+
+/** What failed because private addresses, and plain HTTP, are not allowed. */
+const FORBIDDEN: ReadonlySet<string> = new Set(['private_address', 'plain_http']);
 
 const SECOND = 1000;
 /** All of it together has {@link WHOLE_MS}. */
@@ -62,7 +70,8 @@ export function createWebhookPost(deps: WebhookPostDeps): PostWebhook {
     const { url, headers } = endpoint;
     const signed = { ...headers, ...signatureHeaders(id, secrets, at, body) };
     const allowPrivate = deps.mayBePrivate(endpoint);
-    return await postOutwards({ url, headers: signed, body, allowPrivate, secrets }, deps, stopping);
+    const outward = { url, headers: signed, body, allowPrivate, unlessPrivate: UNLESS_LISTED, secrets };
+    return await postOutwards(outward, deps, stopping);
   };
 }
 
@@ -81,7 +90,11 @@ export async function postOutwards(
   const exchanged = await within(deps.wholeMs ?? WHOLE_MS, clock, stopping, (signal) =>
     send(post, deps, signal),
   );
-  return { at, ...toldOf(exchanged, at), durationMs: Math.round(clock.mono() - startedAt) };
+  return {
+    at,
+    ...toldOf(exchanged, at, post.unlessPrivate),
+    durationMs: Math.round(clock.mono() - startedAt),
+  };
 }
 
 /** The headers of Standard Webhooks, for a message of this id. */
@@ -151,9 +164,13 @@ function signature(secret: string, id: string, seconds: number, body: Uint8Array
 function toldOf(
   exchanged: Exchanged,
   now: number,
+  unlessPrivate?: string,
 ): Pick<WebhookTry, 'status' | 'error' | 'answer' | 'retryAfterMs'> {
-  if (exchanged.kind === 'none')
-    return { status: null, error: exchanged.trouble.reply.text, answer: '', retryAfterMs: null };
+  if (exchanged.kind === 'none') {
+    const { cause, text } = exchanged.trouble.reply;
+    const error = unlessPrivate && FORBIDDEN.has(cause) ? `${text}, ${unlessPrivate}` : text;
+    return { status: null, error, answer: '', retryAfterMs: null };
+  }
   const { status, headers, body } = exchanged.answer;
   const asks = status === 429 || status === 503 ? retryAfterMs(headers['retry-after'], now) : null;
   return { status, error: null, answer: body.slice(0, MAX_ANSWER), retryAfterMs: asks };
