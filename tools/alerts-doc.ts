@@ -21,9 +21,11 @@ Teams, ntfy or PagerDuty. All rules below are on from the start; what is missing
 *Alerts*, or:
 
 \`\`\`sh
-waybill alerts add ops mail --to ops@example.com --relay backup
-waybill alerts test ops
+./waybill alerts add ops mail --to ops@example.com
+./waybill alerts test ops
 \`\`\`
+
+A mail channel needs a relay that sends; the inbox does not count. \`--relay NAME\` chooses one.
 
 ## Channels
 
@@ -31,37 +33,39 @@ waybill alerts test ops
 |---|---|
 | \`mail\` | \`--to\`, several times if you like; \`--from\` (default: the postmaster of this server); \`--relay\` |
 | \`webhook\` | \`--url\`; its secret is made and shown once, or given |
-| \`slack\` | the URL of an [incoming webhook](https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/) as its secret; so Mattermost and Rocket.Chat, too |
+| \`slack\` | the URL of an [incoming webhook](https://docs.slack.dev/messaging/sending-messages-using-incoming-webhooks/) as its secret; this works for Mattermost and Rocket.Chat as well |
 | \`discord\` | the URL of a channel's webhook as its secret (channel settings, Integrations) |
 | \`teams\` | the URL of a workflow as its secret (the template *Send webhook alerts to a channel*) |
 | \`ntfy\` | \`--url\` of the topic, such as \`https://ntfy.sh/our-topic\`; an access token as its secret, where the topic needs one. Without one the URL is as good as a password; administrators see it, also in the activity |
 | \`pagerduty\` | the integration key of a service (Events API v2) as its secret; \`--url https://events.eu.pagerduty.com/v2/enqueue\` in the EU. A test opens an incident and resolves it at once |
 
 - Secrets are read from a file (\`--secret-file\`, \`-\` for standard input), sealed with \`secret.key\`, and never shown.
-- \`--severity\` says from which severity on a channel is told (default \`warning\`), \`--rule\` of which rules alone.
-- Mail goes by the relay that you choose, unless it is the one that the alert is about, or it fails; then by the first other
-  one that is well. It has the null reverse-path, so that no bounce comes back.
+- \`--severity\` sets the lowest severity that is sent to the channel (default \`warning\`); \`--rule\` limits it to certain
+  rules.
+- Mail goes by the relay that you choose. If that relay rests, is disabled, or is what the alert is about when the mail is
+  written, the first other relay that works is used. Mail has the null reverse-path, so that no bounce comes back. A test
+  of a mail channel says only that the message was queued: see \`waybill messages list\`.
 - A webhook is signed as [those of events](webhooks.md#for-programs) are, by Standard Webhooks. Its body has \`type\`
   (\`alert.fired\`, \`alert.resolved\`, \`alert.test\`), \`timestamp\`, and as \`data\` \`id\`, \`server\`, \`rule\`, \`title\`,
   \`subject\`, \`severity\`, \`text\`, \`advice\`, \`since\`, \`firedAt\` and \`resolvedAt\`.
 - URLs must be https and lead to public addresses, unless \`webhooks.private_urls\` lists them.
 - A channel that does not answer with 2xx is tried six times over three hours; the page shows why it failed.
 
-## From a sign to its end
+## How an alert begins and ends
 
-1. One node at a time looks every 15 seconds. What a rule finds is *pending* until it has been so for the rule's time, then
+1. One node at a time looks every 15 seconds. What a rule finds is *pending* until it has been true for the rule's time, then
    the alert *fires* and its channels are told.
 2. A channel is told once: when the alert fires, when it becomes as urgent as the channel wants, or when the channel is
    added or enabled. The most urgent comes first.
-3. Once it has not been so for a minute, the alert is over (*resolved*), and whoever was told hears that, too.
-4. If the same comes back within an hour of being told (the rule's cool-down), it is told again only when that hour has
-   passed and it still is so.
+3. Once it has not been true for a minute, the alert is over (*resolved*), and whoever was told hears that, too.
+4. If the same alert fires again within an hour (the rule's cool-down), channels are told only if it is still firing when
+   the hour is over.
 
 ![An alert that fired and is over, and who was told of both](images/alert.png)
 
-What cannot be measured neither fires nor ends: a trend just after a start, a relay that has had no mail since the start or
-is just being tried, the disk of a node that is gone, what the doctor could not look at. After a day of that it is given
-up. So a node that is gone is missed until a node of its name is back, or for a day.
+If something cannot be measured, its alert neither fires nor ends: a trend just after a start, a relay that has had no mail
+since the start or is just being tried, the disk of a node that is gone, what the doctor could not look at. After a day, it
+is dropped. So the alert about a missing node lasts until a node of that name is back, or for a day.
 
 Alerts survive restarts, and another node goes on with them: a channel is told at least once, and hardly ever twice. If the
 database does not answer, the node says so from memory, though not by mail, which is stored there. A clock that is set makes
@@ -70,14 +74,18 @@ nothing fire early or late. The history is kept as long as the activity (\`reten
 During maintenance, silence what you expect; it is watched all the same, and told afterwards if it still fires:
 
 \`\`\`sh
-waybill alerts silence --minutes 120 --note "Moving the database"
-waybill alerts silence relay_resting --subject relay:out --minutes 60
+./waybill alerts silence --minutes 120 --note "Moving the database"
+./waybill alerts silence relay_resting --subject relay:out --minutes 60
 \`\`\`
+
+\`waybill alerts list\`, \`channels\` and \`silences\` show what there is; \`waybill alerts unsilence ID\` ends a silence.
 
 ## Rules
 
 \`waybill alerts rules\` shows what is in force; \`waybill alerts set RULE\` changes it: \`--threshold\`, \`--for\`,
-\`--cool-down\`, \`--severity\`, \`--on\`, \`--off\`, \`--reset\`. A share counts from 100 recipients and 3 events on.
+\`--cool-down\`, \`--severity\`, \`--on\`, \`--off\`, \`--reset\`. \`--for\` and \`--cool-down\` are in seconds. A threshold is in the
+unit of its rule: percent, days, a number or, for \`mail_late\`, seconds. Rules about rates need at least 100 recipients and 3
+events.
 
 | Rule | Severity | It fires when | For |
 |---|---|---|---|
@@ -94,7 +102,7 @@ counters.
 ## With Prometheus
 
 \`deploy/prometheus/alerts.yaml\` has the same rules for Prometheus, where its series say the same. It also notices that the
-last node is gone, which nobody here can tell: have at least one of the two watch from outside.
+last node is gone, which Waybill itself cannot notice: let one of the two watch from outside.
 
 This file is generated by \`node tools/alerts-doc.ts\`; the rules are \`src/domain/alert-rules.ts\`.
 `;

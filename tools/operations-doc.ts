@@ -27,8 +27,8 @@ on the ports of the ingestion API, with a key of the scope \`admin\`:
 
 \`\`\`sh
 KEY=$(./waybill keys create deploy --scope admin --quiet)
-curl -s http://localhost:8025/api/v1/admin/hold -H "Authorization: Bearer $KEY" \\
-  -H 'Content-Type: application/json' -d '{"target": "inbox", "kind": "pause"}'
+curl -s http://localhost:8025/api/v1/admin/queue -H "Authorization: Bearer $KEY" \\
+  -H 'Content-Type: application/json' -d '{"relay": null}'
 \`\`\`
 
 - The method is \`POST\`, the body JSON. Every field is required unless it is marked \`?\`; if there are none, send \`{}\`. Unknown
