@@ -162,7 +162,7 @@ export const ADMINISTERING = {
     problems: mergeProblems(JSON_PROBLEMS, {
       400: ['invalid_request'],
       404: ['not_found'],
-      409: ['refused', 'test_key'],
+      409: ['refused'],
       503: ['unavailable'],
     }),
   },

@@ -37,6 +37,9 @@ const WITH_KEY: ProblemsByStatus = {
   503: ['disk_full', 'store_unavailable'],
 };
 
+/** Where the scope `admin` is enough. */
+const ADMINISTERING: ProblemsByStatus = { 409: ['test_key'] };
+
 /** With a body. */
 const WITH_BODY: ProblemsByStatus = {
   408: ['body_too_slow'],
@@ -89,6 +92,7 @@ export function problemsOf({ access, body, problems }: Operation): ProblemsBySta
     UNREADABLE,
     EVERY_REQUEST,
     access === null ? {} : WITH_KEY,
+    access?.scopes.includes('admin') === true ? ADMINISTERING : {},
     body === null ? {} : WITH_BODY,
     problems,
   );
