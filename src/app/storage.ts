@@ -61,7 +61,7 @@ export interface Storage {
   readonly writer: StoreWriter;
   /** Resolves when everything acknowledged is stored with the facts, for readers that bypass the store. */
   readonly written: () => Promise<void>;
-  /** What the log said at the start, and the database refused: see `Applying.applyLeft`. */
+  /** What the log said at the start, and the database refused: see `Applying.applyLeft`. At most what a log holds. */
   readonly contradictions: readonly Contradiction[];
   /** Null if only this process uses them. */
   readonly cluster: Cluster | null;

@@ -9,6 +9,12 @@ export interface Wish {
   readonly request: ClaimRequest;
 }
 
+/** What is left of a relay's quota, in recipients: for any mail, and for mail of high priority. */
+interface QuotaLeft {
+  left: number;
+  leftForHigh: number;
+}
+
 /** One round of claims, and the room that they leave. */
 export class ClaimRound {
   /** Monotonic ms. */
@@ -16,7 +22,7 @@ export class ClaimRound {
   readonly wishes: Wish[] = [];
   readonly #asked = new Map<Throttle, number>();
   /** What is left of each relay's quota. */
-  readonly #left = new Map<RelayAtWork, { any: number; high: number }>();
+  readonly #left = new Map<RelayAtWork, QuotaLeft>();
 
   constructor(mono: number) {
     this.mono = mono;
@@ -37,9 +43,9 @@ export class ClaimRound {
   /** What the relay allows that lane. */
   limitsOf(relay: RelayAtWork, lane: Lane): LaneLimits {
     const { maxRecipients, takesWhole, soleLane } = relay;
-    const { any, high } = this.#leftOf(relay);
     const perLane = relay.perLaneOf(lane);
-    return { perLane, maxRecipients, takesWhole, left: any, leftForHigh: high, soleLane };
+    const { left, leftForHigh } = this.#leftOf(relay);
+    return { perLane, maxRecipients, takesWhole, left, leftForHigh, soleLane };
   }
 
   /** Asks for one high-priority unit, which takes no room from the rest. */
@@ -51,19 +57,19 @@ export class ClaimRound {
   ask(lane: Lane, request: ClaimRequest, relay: RelayAtWork, throttles: readonly Throttle[]): void {
     this.wishes.push({ lane, request });
     for (const throttle of throttles) this.#asked.set(throttle, this.#askedOf(throttle) + request.limit);
-    const left = this.#leftOf(relay);
-    left.any -= request.limit;
-    left.high -= request.limit;
+    const quota = this.#leftOf(relay);
+    quota.left -= request.limit;
+    quota.leftForHigh -= request.limit;
   }
 
   #askedOf(throttle: Throttle): number {
     return this.#asked.get(throttle) ?? 0;
   }
 
-  #leftOf(relay: RelayAtWork): { any: number; high: number } {
+  #leftOf(relay: RelayAtWork): QuotaLeft {
     let left = this.#left.get(relay);
     if (left === undefined) {
-      left = { any: relay.left, high: relay.leftForHigh };
+      left = { left: relay.left, leftForHigh: relay.leftForHigh };
       this.#left.set(relay, left);
     }
     return left;

@@ -219,7 +219,7 @@ export function applyVerbs(books: Books, deliveries: Deliveries, attempts: Attem
     applyLeft: (facts: readonly string[], from: LogPlace | null, end: LogPlace): readonly Contradiction[] => {
       const left: Contradiction[] = [];
       writeAll(facts, from, end, (contradiction) => left.push(contradiction));
-      // Only now is no message open whose row would be written over it.
+      // Not by the ledger, which would decide anew what a final message is kept as; and only now is none open there.
       for (const { unit } of left)
         books.tallies.gauge('possible_duplicates', flagDuplicate.run(unit.messageId));
       return left;
